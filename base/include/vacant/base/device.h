@@ -1,0 +1,71 @@
+// BlockDevice: what every reader and writer of a disk in vacant goes through, so that simulators
+// (props/) with faults, lies and dirty pools run against the same code as a real device.
+//
+// Thread-safety: every method of an implementation may be called from several threads at once.
+// Ownership: the device is owned once; users hold references.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vacant/base/bytes.h"
+#include "vacant/base/extent.h"
+#include "vacant/base/result.h"
+
+namespace vacant {
+
+enum class SourceKind { kFile, kBlockDevice, kNbd, kMemory };
+std::string_view name(SourceKind kind);
+
+// A part of the allocation map. `hole` is set only where the allocator is trusted to read holes as zeros.
+struct Allocation {
+  Extent extent;
+  bool hole = false;
+  friend bool operator==(const Allocation&, const Allocation&) = default;
+};
+
+struct DeviceInfo {
+  SourceKind kind = SourceKind::kMemory;
+  std::string name;              // path or URI as the user gave it
+  std::uint64_t size_bytes = 0;  // at open; a later change is an I/O error of the reads concerned
+  std::uint32_t sector_bytes = 512;  // smallest unit that the medium reads
+};
+
+class BlockDevice {
+ public:
+  virtual ~BlockDevice() = default;
+
+  [[nodiscard]] virtual const DeviceInfo& info() const = 0;
+  [[nodiscard]] std::uint64_t size_bytes() const { return info().size_bytes; }
+
+  // Reads exactly out.size() bytes at offset, or fails as a whole (kIo, with errno). Reading past the end is kIo.
+  virtual Result<void> read(std::uint64_t offset_bytes, MutableByteSpan out) = 0;
+  // Writers. A read-only source answers kUnsupported.
+  virtual Result<void> write(std::uint64_t offset_bytes, ByteSpan bytes) = 0;
+  virtual Result<void> zero(const Extent& extent) = 0;     // reads as zeros afterwards, or fails
+  virtual Result<void> discard(const Extent& extent) = 0;  // a hint; proves nothing about later reads
+  virtual Result<void> flush() = 0;
+
+  // The allocation map of a range: sorted, gapless, covers exactly `range`. Holes appear only where this source
+  // is trusted about them; every other source answers one data extent.
+  virtual Result<std::vector<Allocation>> allocation(const Extent& range) = 0;
+};
+
+struct OpenOptions {
+  bool writable = false;
+  bool direct = false;       // O_DIRECT; read buffers are bounced through aligned memory
+  bool trust_holes = true;   // regular files only: take SEEK_HOLE's word
+};
+
+// Opens a regular file or block device, or nbd+unix:///EXPORT?socket=PATH through libnbd.
+// Directories, FIFOs, sockets and character devices are refused with kUnsupported and a message that says so.
+Result<std::unique_ptr<BlockDevice>> open_device(const std::string& path_or_uri, const OpenOptions& options);
+
+// A read-only window of another device, which must outlive it. Offsets are relative to the window.
+Result<std::unique_ptr<BlockDevice>> make_window(BlockDevice& parent, const Extent& window);
+
+}  // namespace vacant

@@ -34,10 +34,14 @@ T load_le(ByteSpan bytes, std::size_t offset) {
 template <class T>
 T load_be(ByteSpan bytes, std::size_t offset) {
   const T value = load_le<T>(bytes, offset);
-  if constexpr (sizeof(T) == 1) return value;
-  else if constexpr (sizeof(T) == 2) return __builtin_bswap16(value);
-  else if constexpr (sizeof(T) == 4) return __builtin_bswap32(value);
-  else return __builtin_bswap64(value);
+  if constexpr (sizeof(T) == 1)
+    return value;
+  else if constexpr (sizeof(T) == 2)
+    return __builtin_bswap16(value);
+  else if constexpr (sizeof(T) == 4)
+    return __builtin_bswap32(value);
+  else
+    return __builtin_bswap64(value);
 }
 
 template <class T>
@@ -49,8 +53,12 @@ void store_le(MutableByteSpan bytes, std::size_t offset, T value) {
 
 // Views text as bytes and bytes as text (no copy).
 // SAFETY: char and std::byte may alias any object representation.
-inline ByteSpan as_bytes(std::string_view text) { return {reinterpret_cast<const std::byte*>(text.data()), text.size()}; }
-inline std::string_view as_text(ByteSpan bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+inline ByteSpan as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+inline std::string_view as_text(ByteSpan bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 std::string to_hex(ByteSpan bytes);  // lower case
 // Strict: even length, [0-9a-fA-F] only.

@@ -30,8 +30,8 @@ struct Allocation {
 
 struct DeviceInfo {
   SourceKind kind = SourceKind::kMemory;
-  std::string name;              // path or URI as the user gave it
-  std::uint64_t size_bytes = 0;  // at open; a later change is an I/O error of the reads concerned
+  std::string name;                  // path or URI as the user gave it
+  std::uint64_t size_bytes = 0;      // at open; a later change is an I/O error of the reads concerned
   std::uint32_t sector_bytes = 512;  // smallest unit that the medium reads
 };
 
@@ -42,7 +42,11 @@ class BlockDevice {
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
   [[nodiscard]] std::uint64_t size_bytes() const { return info().size_bytes; }
 
-  // Reads exactly out.size() bytes at offset, or fails as a whole (kIo, with errno). Reading past the end is kIo.
+  // The size now: differs from info().size_bytes if a file grew or shrank since it was opened.
+  [[nodiscard]] virtual Result<std::uint64_t> current_size_bytes() const { return info().size_bytes; }
+
+  // Reads exactly out.size() bytes at offset, or fails as a whole (kIo, with errno). Reading past the end is
+  // kIo.
   virtual Result<void> read(std::uint64_t offset_bytes, MutableByteSpan out) = 0;
   // Writers. A read-only source answers kUnsupported.
   virtual Result<void> write(std::uint64_t offset_bytes, ByteSpan bytes) = 0;
@@ -50,20 +54,26 @@ class BlockDevice {
   virtual Result<void> discard(const Extent& extent) = 0;  // a hint; proves nothing about later reads
   virtual Result<void> flush() = 0;
 
-  // The allocation map of a range: sorted, gapless, covers exactly `range`. Holes appear only where this source
-  // is trusted about them; every other source answers one data extent.
+  // The allocation map of a range: sorted, gapless, covers exactly `range`. Holes appear only where this
+  // source is trusted about them; every other source answers one data extent.
   virtual Result<std::vector<Allocation>> allocation(const Extent& range) = 0;
 };
 
 struct OpenOptions {
   bool writable = false;
-  bool direct = false;       // O_DIRECT; read buffers are bounced through aligned memory
-  bool trust_holes = true;   // regular files only: take SEEK_HOLE's word
+  bool direct = false;              // O_DIRECT; read buffers are bounced through aligned memory
+  bool trust_holes = true;          // regular files: take SEEK_HOLE's word
+  bool trust_remote_holes = false;  // NBD: take base:allocation's word for holes that read as zeros
+  std::string dirty_bitmap;         // NBD: also ask for this context, for example "qemu:dirty-bitmap:b0"
 };
 
 // Opens a regular file or block device, or nbd+unix:///EXPORT?socket=PATH through libnbd.
 // Directories, FIFOs, sockets and character devices are refused with kUnsupported and a message that says so.
 Result<std::unique_ptr<BlockDevice>> open_device(const std::string& path_or_uri, const OpenOptions& options);
+
+// The extents that an NBD export's dirty bitmap (OpenOptions::dirty_bitmap) calls dirty: sorted, merged.
+// kUnsupported for any other device, or if the server did not grant the context.
+Result<std::vector<Extent>> dirty_extents(BlockDevice& device);
 
 // A read-only window of another device, which must outlive it. Offsets are relative to the window.
 Result<std::unique_ptr<BlockDevice>> make_window(BlockDevice& parent, const Extent& window);

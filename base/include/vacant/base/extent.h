@@ -22,7 +22,9 @@ struct Extent {
   // The first byte behind the extent. Never wraps: see make_extent; built by hand, the caller vouches.
   [[nodiscard]] constexpr std::uint64_t end_bytes() const { return offset_bytes + length_bytes; }
   [[nodiscard]] constexpr bool empty() const { return length_bytes == 0; }
-  [[nodiscard]] constexpr bool contains(std::uint64_t at) const { return at >= offset_bytes && at - offset_bytes < length_bytes; }
+  [[nodiscard]] constexpr bool contains(std::uint64_t at) const {
+    return at >= offset_bytes && at - offset_bytes < length_bytes;
+  }
   [[nodiscard]] constexpr bool contains(const Extent& other) const {
     return other.offset_bytes >= offset_bytes && other.end_bytes() <= end_bytes();
   }
@@ -47,6 +49,8 @@ inline Result<Extent> make_extent(std::uint64_t offset_bytes, std::uint64_t leng
 
 constexpr std::uint64_t round_down(std::uint64_t value, std::uint64_t unit) { return value - value % unit; }
 // Caller's duty: value + unit does not wrap.
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return round_down(value + unit - 1, unit); }
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return round_down(value + unit - 1, unit);
+}
 
 }  // namespace vacant

@@ -14,8 +14,8 @@ namespace vacant {
 Result<ByteVector> read_file(const std::string& path, std::uint64_t limit_bytes);
 // Reads a descriptor to its end (pipe, file, terminal), at most limit_bytes.
 Result<ByteVector> read_fd(int fd, std::uint64_t limit_bytes);
-// Writes to a temporary file in the same folder, fsync, rename, fsync of the folder. On failure nothing is left
-// under the final name that was not there before, and no temporary file either.
+// Writes to a temporary file in the same folder, fsync, rename, fsync of the folder. On failure nothing is
+// left under the final name that was not there before, and no temporary file either.
 Result<void> write_file_atomic(const std::string& path, ByteSpan bytes, unsigned mode);
 // Writes all of it, through short writes and EINTR.
 Result<void> write_all(int fd, ByteSpan bytes);

@@ -1,10 +1,11 @@
 // Isolate: runs code that drives a C library over hostile bytes in a child process of its own.
 //
-// The child has no descriptors but its channel and those named in `keep_fds`, a seccomp filter without open, socket,
-// exec or fork, a Landlock domain without any path, limits of memory and CPU time, and no core dump. It speaks to the
-// parent in frames over one socket. The parent never trusts a frame's content: callers parse the bytes with bounds.
-// When the child crashes, hangs or goes over a limit the caller gets an Error (kLimit for time or memory, kCorrupt for
-// a crash) and goes on: the data in question is then "not proven", never clean.
+// The child has no descriptors but its channel and those named in `keep_fds`, a seccomp filter without open,
+// socket, exec or fork, a Landlock domain without any path, limits of memory and CPU time, and no core dump.
+// It speaks to the parent in frames over one socket. The parent never trusts a frame's content: callers parse
+// the bytes with bounds. When the child crashes, hangs or goes over a limit the caller gets an Error (kLimit
+// for time or memory, kCorrupt for a crash) and goes on: the data in question is then "not proven", never
+// clean.
 //
 // Thread-safety: one Isolate may be used by one thread at a time; several may exist at once.
 #pragma once
@@ -22,17 +23,18 @@
 namespace vacant {
 
 struct IsolateLimits {
-  std::chrono::milliseconds wall{30'000};       // for one call()
-  std::uint64_t cpu_seconds = 60;               // over the child's life (RLIMIT_CPU)
-  std::uint64_t memory_bytes = 512ULL << 20;    // RLIMIT_AS beyond what is mapped at fork; not set under sanitizers
-  std::uint64_t response_bytes = 64ULL << 20;   // one frame
+  std::chrono::milliseconds wall{30'000};  // for one call()
+  std::uint64_t cpu_seconds = 60;          // over the child's life (RLIMIT_CPU)
+  std::uint64_t memory_bytes = 512ULL
+                               << 20;  // RLIMIT_AS beyond what is mapped at fork; not set under sanitizers
+  std::uint64_t response_bytes = 64ULL << 20;  // one frame
 };
 
 // The child's end of the channel, given to the body.
 class IsolateChannel {
  public:
   virtual ~IsolateChannel() = default;
-  virtual Result<ByteVector> receive() = 0;         // kCancelled when the parent has gone
+  virtual Result<ByteVector> receive() = 0;  // kCancelled when the parent has gone
   virtual Result<void> send(ByteSpan frame) = 0;
   // Asks the parent's upcall handler (see Isolate::call) and waits for its answer.
   virtual Result<ByteVector> upcall(ByteSpan request) = 0;

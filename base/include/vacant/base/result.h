@@ -2,8 +2,8 @@
 //
 // A function that can fail returns Result<T>. Exceptions are left to memory exhaustion; assertions
 // (VACANT_ASSERT, always compiled in) are for our own bugs, never for bad input.
-// Result is a class of ours and not a bare std::expected, since libstdc++ 12 gives no warning for a dropped one.
-// Value type, safe to move between threads.
+// Result is a class of ours and not a bare std::expected, since libstdc++ 12 gives no warning for a dropped
+// one. Value type, safe to move between threads.
 #pragma once
 
 #include <expected>
@@ -60,12 +60,12 @@ inline std::unexpected<Error> fail_errno(std::string_view what, int sys_errno) {
 }  // namespace vacant
 
 // TRY(expr): the value of a Result, or return its error from the enclosing function.
-#define VACANT_TRY(expr)                                                      \
-  __extension__({                                                             \
-    auto&& vacant_try_result = (expr);                                        \
-    if (!vacant_try_result.has_value())                                       \
+#define VACANT_TRY(expr)                                                             \
+  __extension__({                                                                    \
+    auto&& vacant_try_result = (expr);                                               \
+    if (!vacant_try_result.has_value())                                              \
       return std::unexpected<::vacant::Error>(std::move(vacant_try_result).error()); \
-    ::vacant::detail::take(std::move(vacant_try_result));                     \
+    ::vacant::detail::take(std::move(vacant_try_result));                            \
   })
 
 #define VACANT_ASSERT(condition) \

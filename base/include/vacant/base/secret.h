@@ -1,5 +1,6 @@
-// SecretBytes: key material and secret values. Memory from libsodium's guarded heap, wiped on release, left out of
-// core dumps. Movable, never copied, never formatted: there is no operator<<, no fmt formatter, no implicit view.
+// SecretBytes: key material and secret values. Memory from libsodium's guarded heap, wiped on release, left
+// out of core dumps. Movable, never copied, never formatted: there is no operator<<, no fmt formatter, no
+// implicit view.
 #pragma once
 
 #include <cstddef>

@@ -52,6 +52,8 @@ std::string_view name(SourceKind kind) {
       return "nbd";
     case SourceKind::kMemory:
       return "memory";
+    case SourceKind::kRam:
+      return "ram";
   }
   return "memory";
 }

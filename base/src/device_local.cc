@@ -142,7 +142,7 @@ Result<void> LocalDevice::flush() {
 }
 
 Result<std::vector<Allocation>> LocalDevice::allocation(const Extent& range) {
-  if (info_.kind != SourceKind::kFile || !options_.trust_holes) return std::vector{Allocation{range, false}};
+  if (info_.kind == SourceKind::kBlockDevice || !options_.trust_holes) return std::vector{Allocation{range, false}};
   std::vector<Allocation> map;
   std::uint64_t at = range.offset_bytes;
   const auto add = [&](std::uint64_t end, bool hole) {
@@ -191,6 +191,7 @@ Result<std::unique_ptr<BlockDevice>> open_local(const std::string& path, const O
   if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
     return std::unexpected(refuse_kind(path, status.st_mode).error());
   DeviceInfo info{S_ISREG(status.st_mode) ? SourceKind::kFile : SourceKind::kBlockDevice, path, 0, 512};
+  if (options.ram && info.kind == SourceKind::kFile) info.kind = SourceKind::kRam;
   info.size_bytes = VACANT_TRY(size_of(fd.get(), status));
   int sector = 512;
   // SAFETY: BLKSSZGET writes one int.

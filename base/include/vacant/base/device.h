@@ -18,7 +18,7 @@
 
 namespace vacant {
 
-enum class SourceKind { kFile, kBlockDevice, kNbd, kMemory };
+enum class SourceKind { kFile, kBlockDevice, kNbd, kMemory, kRam /* a file that holds a guest's memory */ };
 std::string_view name(SourceKind kind);
 
 // A part of the allocation map. `hole` is set only where the allocator is trusted to read holes as zeros.
@@ -64,6 +64,7 @@ struct OpenOptions {
   bool direct = false;              // O_DIRECT; read buffers are bounced through aligned memory
   bool trust_holes = true;          // regular files: take SEEK_HOLE's word
   bool trust_remote_holes = false;  // NBD: take base:allocation's word for holes that read as zeros
+  bool ram = false;                 // the file is an image of guest memory, not of a disk
   std::string dirty_bitmap;         // NBD: also ask for this context, for example "qemu:dirty-bitmap:b0"
 };
 

@@ -1,0 +1,34 @@
+// Classification: what explains each sector of a window. Private to the engine.
+#pragma once
+
+#include "engine/window.h"
+#include "vacant/scan/engine.h"
+#include "vacant/scan/proof.h"
+
+namespace vacant::scan {
+
+// The borrowed evidence that sectors are held against. Immutable and shared by all threads.
+struct Evidence {
+  BlockDevice* base_image = nullptr;
+  const verify::HashTree* base_tree = nullptr;
+  const verify::HashTree* derived_tree = nullptr;
+  const WriteMap* write_map = nullptr;
+  const FsView* view = nullptr;
+  const Prover* prover = nullptr;
+};
+
+// A block that was proven foreign.
+struct ForeignBlock {
+  Extent extent;
+  Attribution attribution;
+};
+
+// Turns the `unexplained` sectors of a freshly read window into base, derived, own or fs-live where the evidence says
+// so (in that order), then tries the foreign proof on what is left.
+std::vector<ForeignBlock> classify(Window& window, const Evidence& evidence);
+
+// How much worse one class is than another, for the worst class of a range. Higher is worse.
+int severity(Class cls);
+Class worst_class(const Window& window, const Extent& extent);
+
+}  // namespace vacant::scan

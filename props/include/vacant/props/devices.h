@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <vector>
 
 #include "vacant/base/device.h"
@@ -54,6 +53,12 @@ class FaultDevice final : public BlockDevice {
   Result<std::vector<Allocation>> allocation(const Extent& range) override;
 
  private:
+  struct WriteFault {
+    Error error;
+    std::uint64_t keep_bytes;
+  };
+  // Counts one write; the fault that it shall meet, if any.
+  std::optional<WriteFault> next_write(std::uint64_t offset_bytes);
   BlockDevice& inner_;
   std::mutex mutex_;
   std::vector<Extent> bad_;

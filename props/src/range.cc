@@ -1,0 +1,16 @@
+#include "range.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+namespace vacant::props {
+
+Result<void> check_range(const DeviceInfo& info, std::uint64_t offset_bytes, std::uint64_t length_bytes) {
+  if (offset_bytes <= info.size_bytes && length_bytes <= info.size_bytes - offset_bytes) return {};
+  return fail_errno(fmt::format("{}+{} lies past the end of {} ({} bytes)", offset_bytes, length_bytes,
+                                info.name, info.size_bytes),
+                    EIO);
+}
+
+}  // namespace vacant::props

@@ -4,11 +4,14 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <iterator>
+#include <sstream>
 
 #include "device_open.h"
 #include "vacant/base/fd.h"
@@ -142,7 +145,8 @@ Result<void> LocalDevice::flush() {
 }
 
 Result<std::vector<Allocation>> LocalDevice::allocation(const Extent& range) {
-  if (info_.kind == SourceKind::kBlockDevice || !options_.trust_holes) return std::vector{Allocation{range, false}};
+  if (info_.kind == SourceKind::kBlockDevice || !options_.trust_holes)
+    return std::vector{Allocation{range, false}};
   std::vector<Allocation> map;
   std::uint64_t at = range.offset_bytes;
   const auto add = [&](std::uint64_t end, bool hole) {
@@ -177,6 +181,37 @@ Result<void> refuse_kind(const std::string& path, mode_t mode) {
 
 }  // namespace
 
+namespace {
+
+std::string small_file(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char text[512];
+  const ssize_t got = fd.valid() ? ::read(fd.get(), text, sizeof text) : -1;
+  std::string out(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+  std::ranges::replace(out, '\n', ' ');
+  return out;
+}
+
+// Files: identity and times. Block devices: this boot, and the kernel's counters of sectors written and
+// discarded.
+std::string change_stamp(const struct stat& status) {
+  if (S_ISREG(status.st_mode))
+    return fmt::format("file {} {} {} {}.{} {}.{}", status.st_dev, status.st_ino, status.st_size,
+                       status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
+                       status.st_ctim.tv_nsec);
+  const std::string counters =
+      small_file(fmt::format("/sys/dev/block/{}:{}/stat", major(status.st_rdev), minor(status.st_rdev)));
+  const std::string boot = small_file("/proc/sys/kernel/random/boot_id");
+  std::istringstream fields(counters);
+  std::vector<std::string> words{std::istream_iterator<std::string>(fields), {}};
+  if (words.size() < 7 || boot.empty()) return "";
+  const std::string discards = words.size() > 13 ? words[11] + " " + words[13] : "";
+  return fmt::format("block {} {} written {} {} discarded {}", status.st_rdev, boot, words[4], words[6],
+                     discards);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<BlockDevice>> open_local(const std::string& path, const OpenOptions& options) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return fail_errno(fmt::format("opening {}", path), errno);
@@ -190,8 +225,9 @@ Result<std::unique_ptr<BlockDevice>> open_local(const std::string& path, const O
   if (::fstat(fd.get(), &status) != 0) return fail_errno(fmt::format("looking at {}", path), errno);
   if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
     return std::unexpected(refuse_kind(path, status.st_mode).error());
-  DeviceInfo info{S_ISREG(status.st_mode) ? SourceKind::kFile : SourceKind::kBlockDevice, path, 0, 512};
+  DeviceInfo info{S_ISREG(status.st_mode) ? SourceKind::kFile : SourceKind::kBlockDevice, path, 0, 512, ""};
   if (options.ram && info.kind == SourceKind::kFile) info.kind = SourceKind::kRam;
+  info.change_stamp = change_stamp(status);
   info.size_bytes = VACANT_TRY(size_of(fd.get(), status));
   int sector = 512;
   // SAFETY: BLKSSZGET writes one int.

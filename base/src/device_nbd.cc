@@ -176,7 +176,7 @@ Result<std::vector<Extent>> NbdDevice::dirty() {
 }  // namespace
 
 Result<std::unique_ptr<BlockDevice>> open_nbd(const std::string& uri, const OpenOptions& options) {
-  auto device = std::make_unique<NbdDevice>(DeviceInfo{SourceKind::kNbd, uri, 0, 512}, options);
+  auto device = std::make_unique<NbdDevice>(DeviceInfo{SourceKind::kNbd, uri, 0, 512, ""}, options);
   VACANT_TRY(device->connect(uri));
   return device;
 }

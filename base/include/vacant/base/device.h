@@ -33,6 +33,9 @@ struct DeviceInfo {
   std::string name;                  // path or URI as the user gave it
   std::uint64_t size_bytes = 0;      // at open; a later change is an I/O error of the reads concerned
   std::uint32_t sector_bytes = 512;  // smallest unit that the medium reads
+  // Differs whenever the content may have changed since an earlier open of the same source. Empty: cannot be
+  // told.
+  std::string change_stamp;
 };
 
 class BlockDevice {

@@ -60,12 +60,15 @@ inline std::unexpected<Error> fail_errno(std::string_view what, int sys_errno) {
 }  // namespace vacant
 
 // TRY(expr): the value of a Result, or return its error from the enclosing function.
-#define VACANT_TRY(expr)                                                             \
-  __extension__({                                                                    \
-    auto&& vacant_try_result = (expr);                                               \
-    if (!vacant_try_result.has_value())                                              \
-      return std::unexpected<::vacant::Error>(std::move(vacant_try_result).error()); \
-    ::vacant::detail::take(std::move(vacant_try_result));                            \
+// The name is made unique, so that one may stand inside another.
+#define VACANT_TRY(expr) VACANT_TRY_NAMED(expr, VACANT_TRY_JOIN(vacant_try_, __COUNTER__))
+#define VACANT_TRY_JOIN(left, right) VACANT_TRY_JOIN_EXPANDED(left, right)
+#define VACANT_TRY_JOIN_EXPANDED(left, right) left##right
+#define VACANT_TRY_NAMED(expr, name)                                                         \
+  __extension__({                                                                            \
+    auto&& name = (expr);                                                                    \
+    if (!name.has_value()) return std::unexpected<::vacant::Error>(std::move(name).error()); \
+    ::vacant::detail::take(std::move(name));                                                 \
   })
 
 #define VACANT_ASSERT(condition) \

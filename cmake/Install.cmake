@@ -8,3 +8,5 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/vacantConfig.cmake ${CMAKE_CURRENT_BIN
 install(EXPORT vacantTargets NAMESPACE vacant:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/vacant)
 configure_file(cmake/vacant.pc.in ${CMAKE_CURRENT_BINARY_DIR}/vacant.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/vacant.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES docs/man/vacant.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES completions/vacant.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME vacant)

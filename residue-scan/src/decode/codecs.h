@@ -28,10 +28,22 @@ struct Chars {
   Range owned;                 // of text
   std::size_t first_line = 0;  // characters before the first line break, or all of them
   bool broken = false;         // has line breaks
+  bool wrapped = false;        // and all lines but the first and the last have one length
   std::vector<std::pair<std::size_t, std::size_t>>
       lines;  // (offset in text, offset in the buffer) of each line
   [[nodiscard]] std::size_t position(std::size_t offset) const;  // in the buffer
 };
+
+inline constexpr std::size_t kMinHexDigits = 32;
+
+// A look at a run before anything is allocated: nearly all runs are paths, names and rulers.
+struct Glance {
+  bool text =
+      false;         // decoding it at some alignment may give what plausible() looks for. Never wrongly false
+  bool hex = false;  // has 32 hex digits in a row
+  bool goes_on = false;  // in the next line
+};
+Glance glance(ByteSpan bytes, const Range& run);
 
 // Gathers the run [begin, end) and the lines that continue it: a line break is LF or CR LF with up to 32
 // spaces or tabs behind it, between two characters of base64. Lines but the last have at least

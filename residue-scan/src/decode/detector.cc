@@ -18,9 +18,9 @@ using decode::Decoded;
 using decode::Ending;
 using decode::Format;
 using decode::Inflated;
+using decode::kMinHexDigits;
 using decode::Range;
 
-constexpr std::size_t kMinHexDigits = 32;
 constexpr std::size_t kLongRun =
     256;  // characters: no word is that long, so decode it whatever it looks like
 constexpr std::uint64_t kMaxCompressedBytes = 16 * kMiB;  // of one stream
@@ -152,6 +152,8 @@ void Pass::hand_on(Codec codec, const Range& encoded, Decoded decoded) {
 void Pass::run(std::size_t begin, std::size_t end) {
   if (begin < run_end_) return;  // a line of the run before
   Range run{begin, end};
+  const decode::Glance glance = decode::glance(buffer_.bytes, run);
+  if (end - begin < kLongRun && !glance.goes_on && !glance.text && !glance.hex) return;
   const Chars chars = decode::gather(buffer_.bytes, run, owned_);
   run_end_ = run.end;
   if (touches_owned(run)) text_run(run, chars);
@@ -179,7 +181,7 @@ void Pass::hex_run(const Chars& chars, const Range& digits) {
   for (std::size_t phase = 0; phase < 2; ++phase) {
     const Range part{digits.begin + phase, digits.end};
     Decoded decoded = decode::decode_hex(chars, part);
-    const bool must = phase == 0 && (chars.broken || digits.size() >= kLongRun);
+    const bool must = phase == 0 && (chars.wrapped || digits.size() >= kLongRun);
     if (must || decode::plausible(decoded.bytes))
       hand_on(Codec::kHex, {chars.position(part.begin), chars.position(part.end - 1) + 1},
               std::move(decoded));
@@ -195,7 +197,7 @@ void Pass::base64_run(const Range& run, const Chars& chars) {
   const std::size_t first = chars.broken ? chars.first_line % 4 : 0;
   for (std::size_t phase = 0; phase < 4; ++phase) {
     Decoded decoded = decode::decode_base64(chars, phase);
-    const bool must = phase == first && (chars.broken || chars.text.size() >= kLongRun);
+    const bool must = phase == first && (chars.wrapped || chars.text.size() >= kLongRun);
     if (!must && !decode::plausible(decoded.bytes)) continue;
     const bool cut = run.end == buffer_.bytes.size() && buffer_.device != nullptr;
     if (cut && decode::compressed_start(decoded.bytes)) {

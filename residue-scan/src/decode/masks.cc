@@ -2,54 +2,71 @@
 
 #include <immintrin.h>
 
-#include <array>
-
 namespace vacant::scan::decode {
 namespace {
 
-constexpr std::uint8_t kBase64Bit = 1, kZeroBit = 2, kPrintableBit = 4, kEscapeBit = 8, kHexBit = 16;
+// Membership by nibbles: a byte is in a class if the tables of its low and its high half share the class's
+// bit. That is exact for single bytes and for products of halves, which is what the tables below are made of.
+using Nibbles = std::array<std::uint8_t, 16>;
+
+// Base64. Bit 0: high half 2 (+ - /); 1: 3 (digits); 2: 4 and 6 (A-O, a-o); 3: 5 and 7 (P-Z, p-z); 4: 5
+// (underscore).
+constexpr Nibbles kBase64Low = {10, 14, 14, 14, 14, 14, 14, 14, 14, 14, 12, 5, 4, 5, 4, 21};
+constexpr Nibbles kBase64High = {0, 0, 1, 2, 4, 24, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0};
+
+// The first byte of something special, exact. Bit 0: '%'; 1: '\\'; 2: gzip 1f; 3: zstd 28; 4: zip 'P'; 5:
+// zlib 78.
+constexpr Nibbles kFirstLow = {16, 0, 0, 0, 0, 1, 0, 0, 8 | 32, 0, 0, 0, 2, 0, 0, 4};
+constexpr Nibbles kFirstHigh = {0, 4, 1 | 8, 0, 0, 2 | 16, 0, 32, 0, 0, 0, 0, 0, 0, 0, 0};
+// The byte behind it, same bits. Bits 0, 1 and 5 take in a few bytes too many; who is told looks again. Bit
+// 0: hex digits; 1: one of u / n r t " b f \\; 2: 8b; 3: b5; 4: 'K'; 5: 01, 5e, 9c, da.
+constexpr Nibbles kSecondLow = {1, 1 | 32, 1 | 2, 1,      1 | 2,  1 | 2 | 8, 1 | 2,  1,
+                                1, 1,      32,    4 | 16, 2 | 32, 0,         2 | 32, 2};
+constexpr Nibbles kSecondHigh = {32, 0, 2, 1, 1 | 16, 2 | 32, 1 | 2, 2, 4, 32, 0, 8, 0, 32, 0, 0};
+
+constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+// Text is 0x09..0x7E here. Four characters hold bytes a, b, c as aaaaaa aabbbb bbbbcc cccccc.
+constexpr std::uint8_t text_bits(unsigned value) {
+  std::uint8_t out = kBase64Bit;
+  if (value >= 2 && value < 32) out |= kFirstBit;  // byte a below 0x80, and at least 8
+  if ((value & 15U) < 8) out |= kSecondBit;        // byte b below 0x80
+  if ((value & 3U) < 2) out |= kThirdBit;          // byte c below 0x80
+  return out;
+}
 
 constexpr std::array<std::uint8_t, 256> make_classes() {
   std::array<std::uint8_t, 256> out{};
-  for (unsigned c = 0; c < 256; ++c) {
-    const bool digit = c >= '0' && c <= '9';
-    const bool alpha = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    if (digit || alpha || c == '+' || c == '/' || c == '-' || c == '_') out[c] |= kBase64Bit;
-    if (c == 0) out[c] |= kZeroBit;
-    if ((c >= 0x20 && c < 0x80) || c == '\t' || c == '\n' || c == '\r') out[c] |= kPrintableBit;
-    if (c == '%' || c == '\\') out[c] |= kEscapeBit;
-    if (digit || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f')) out[c] |= kHexBit;
-  }
+  for (unsigned value = 0; value < 64; ++value)
+    out[static_cast<std::uint8_t>(kAlphabet[value])] = text_bits(value);
+  out['-'] = text_bits(62);
+  out['_'] = text_bits(63);
+  for (const char c : std::string_view("0123456789abcdefABCDEF"))
+    out[static_cast<std::uint8_t>(c)] |= kHexBit;
   return out;
 }
-constexpr std::array<std::uint8_t, 256> kClasses = make_classes();
 
-std::uint8_t class_of(std::byte byte) { return kClasses[std::to_integer<std::size_t>(byte)]; }
-
-// gzip 1f 8b, zstd 28 b5, zip "PK", zlib 78 with the four usual level bytes.
-bool is_magic(unsigned first, unsigned second) {
-  if (first == 0x1F) return second == 0x8B;
-  if (first == 0x28) return second == 0xB5;
-  if (first == 0x50) return second == 0x4B;
-  return first == 0x78 && (second == 0x01 || second == 0x5E || second == 0x9C || second == 0xDA);
+std::uint8_t lookup(const Nibbles& low, const Nibbles& high, std::byte byte) {
+  const auto value = std::to_integer<unsigned>(byte);
+  return low[value & 15U] & high[value >> 4U];
 }
 
 }  // namespace
 
-bool is_base64(std::byte byte) { return (class_of(byte) & kBase64Bit) != 0; }
-bool is_hex(std::byte byte) { return (class_of(byte) & kHexBit) != 0; }
+constexpr std::array<std::uint8_t, 256> kClassTable = make_classes();
+constinit const std::array<std::uint8_t, 256> kClasses = kClassTable;
 
 void masks_portable(const std::byte* bytes, std::size_t words, Masks* out) {
   for (std::size_t word = 0; word < words; ++word) {
     Masks masks;
     for (std::size_t i = 0; i < 64; ++i) {
       const std::byte* at = bytes + word * 64 + i;
-      const std::uint8_t cls = class_of(*at);
-      const bool special = (cls & kEscapeBit) != 0 ||
-                           is_magic(std::to_integer<unsigned>(at[0]), std::to_integer<unsigned>(at[1]));
-      masks.base64 |= std::uint64_t{(cls & kBase64Bit) != 0} << i;
-      masks.zero |= std::uint64_t{(cls & kZeroBit) != 0} << i;
-      masks.printable |= std::uint64_t{(cls & kPrintableBit) != 0} << i;
+      const auto value = std::to_integer<unsigned>(at[0]);
+      const bool special =
+          (lookup(kFirstLow, kFirstHigh, at[0]) & lookup(kSecondLow, kSecondHigh, at[1])) != 0;
+      masks.base64 |= std::uint64_t{lookup(kBase64Low, kBase64High, at[0]) != 0} << i;
+      masks.zero |= std::uint64_t{value == 0} << i;
+      masks.printable |= std::uint64_t{value >= 9 && value < 128} << i;
       masks.special |= std::uint64_t{special} << i;
     }
     out[word] = masks;
@@ -58,64 +75,63 @@ void masks_portable(const std::byte* bytes, std::size_t words, Masks* out) {
 
 namespace {
 
-struct Half {
-  std::uint32_t base64, zero, printable, special;
-};
-
-#define VACANT_AVX2 __attribute__((target("avx2"))) inline
+#define VACANT_AVX2 __attribute__((target("avx2"), always_inline)) inline
 
 VACANT_AVX2 std::uint32_t bits(__m256i lanes) {
   return static_cast<std::uint32_t>(_mm256_movemask_epi8(lanes));
 }
-VACANT_AVX2 __m256i equal(__m256i lanes, int value) {
-  return _mm256_cmpeq_epi8(lanes, _mm256_set1_epi8(static_cast<char>(value)));
-}
-VACANT_AVX2 __m256i both(__m256i a, __m256i b) { return _mm256_and_si256(a, b); }
-VACANT_AVX2 __m256i either(__m256i a, __m256i b) { return _mm256_or_si256(a, b); }
 
-// Membership by nibbles: a byte is in the class if the tables of its low and its high half share a bit.
-// Bit 0: high half 2 (+ - /); 1: 3 (digits); 2: 4 and 6 (A-O, a-o); 3: 5 and 7 (P-Z, p-z); 4: 5 (underscore).
-VACANT_AVX2 std::uint32_t base64_bits(__m256i lanes) {
-  const __m256i low_table =
-      _mm256_broadcastsi128_si256(_mm_setr_epi8(10, 14, 14, 14, 14, 14, 14, 14, 14, 14, 12, 5, 4, 5, 4, 21));
-  const __m256i high_table =
-      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 1, 2, 4, 24, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0));
+VACANT_AVX2 __m256i table(const Nibbles& nibbles) {
+  // SAFETY: loadu has no alignment demand; __m128i may alias any object.
+  return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(nibbles.data())));
+}
+
+struct Halves {
+  __m256i low, high;
+};
+VACANT_AVX2 Halves halves_of(__m256i lanes) {
   const __m256i nibble = _mm256_set1_epi8(15);
-  const __m256i low = _mm256_shuffle_epi8(low_table, both(lanes, nibble));
-  const __m256i high = _mm256_shuffle_epi8(high_table, both(_mm256_srli_epi16(lanes, 4), nibble));
-  return ~bits(equal(both(low, high), 0));
+  return {_mm256_and_si256(lanes, nibble), _mm256_and_si256(_mm256_srli_epi16(lanes, 4), nibble)};
+}
+VACANT_AVX2 __m256i lookup(__m256i low_table, __m256i high_table, const Halves& halves) {
+  return _mm256_and_si256(_mm256_shuffle_epi8(low_table, halves.low),
+                          _mm256_shuffle_epi8(high_table, halves.high));
 }
 
-VACANT_AVX2 __m256i magic_lanes(__m256i lanes, __m256i next) {
-  const __m256i levels =
-      either(either(equal(next, 0x01), equal(next, 0x5E)), either(equal(next, 0x9C), equal(next, 0xDA)));
-  const __m256i zlib = both(equal(lanes, 0x78), levels);
-  const __m256i gzip = both(equal(lanes, 0x1F), equal(next, 0x8B));
-  const __m256i zstd = both(equal(lanes, 0x28), equal(next, 0xB5));
-  const __m256i zip = both(equal(lanes, 0x50), equal(next, 0x4B));
-  return either(either(zlib, gzip), either(zstd, zip));
-}
-
-VACANT_AVX2 Half half_of(const std::byte* bytes) {
+struct Tables {
+  __m256i base64_low, base64_high, first_low, first_high, second_low, second_high;
+};
+struct Half {
+  std::uint32_t base64, zero, printable, special;
+};
+VACANT_AVX2 Half half_of(const std::byte* at, const Tables& tables) {
   // SAFETY: loadu has no alignment demand; __m256i may alias any object.
-  const __m256i lanes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
-  const __m256i next = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 1));
-  const __m256i space = either(equal(lanes, '\t'), either(equal(lanes, '\n'), equal(lanes, '\r')));
-  const __m256i escape = either(equal(lanes, '%'), equal(lanes, '\\'));
-  return {base64_bits(lanes), bits(equal(lanes, 0)),
-          bits(either(space, _mm256_cmpgt_epi8(lanes, _mm256_set1_epi8(0x1F)))),
-          bits(either(escape, magic_lanes(lanes, next)))};
+  const __m256i lanes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+  const __m256i next = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at + 1));
+  const __m256i none = _mm256_setzero_si256();
+  const Halves here = halves_of(lanes), behind = halves_of(next);
+  const __m256i pair = _mm256_and_si256(lookup(tables.first_low, tables.first_high, here),
+                                        lookup(tables.second_low, tables.second_high, behind));
+  return {~bits(_mm256_cmpeq_epi8(lookup(tables.base64_low, tables.base64_high, here), none)),
+          bits(_mm256_cmpeq_epi8(lanes, none)), bits(_mm256_cmpgt_epi8(lanes, _mm256_set1_epi8(8))),
+          ~bits(_mm256_cmpeq_epi8(pair, none))};
 }
 
-std::uint64_t join(std::uint32_t low, std::uint32_t high) { return low | std::uint64_t{high} << 32U; }
+// Halves are joined in registers: a round through memory would stall on its partial stores.
+inline std::uint64_t join(std::uint32_t low, std::uint32_t high) { return low | std::uint64_t{high} << 32U; }
 
 }  // namespace
 
 __attribute__((target("avx2"))) void masks_avx2(const std::byte* bytes, std::size_t words, Masks* out) {
+  const Tables tables{table(kBase64Low), table(kBase64High), table(kFirstLow),
+                      table(kFirstHigh), table(kSecondLow),  table(kSecondHigh)};
   for (std::size_t word = 0; word < words; ++word) {
-    const Half low = half_of(bytes + word * 64), high = half_of(bytes + word * 64 + 32);
-    out[word] = {join(low.base64, high.base64), join(low.zero, high.zero),
-                 join(low.printable, high.printable), join(low.special, high.special)};
+    const Half low = half_of(bytes + word * 64, tables);
+    const Half high = half_of(bytes + word * 64 + 32, tables);
+    out[word].base64 = join(low.base64, high.base64);
+    out[word].zero = join(low.zero, high.zero);
+    out[word].printable = join(low.printable, high.printable);
+    out[word].special = join(low.special, high.special);
   }
 }
 

@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t kWordBytes = 64;
 constexpr std::size_t kBlockWords = 64;
 constexpr std::size_t kBlockBytes = kWordBytes * kBlockWords;
-constexpr std::size_t kNone = SIZE_MAX;
 
 // Bits where at least 24 set bits begin.
 std::uint64_t starts_of_24(std::uint64_t mask) {
@@ -26,54 +25,53 @@ static_assert(kMinBase64Chars == 24);
 class Sweep {
  public:
   explicit Sweep(Visitor& visitor) : visitor_(visitor) {}
+
+  // Nearly every word has nothing to tell: three tests, no other branch.
   void word(std::size_t at, const Masks& masks) {
-    base64(at, masks.base64);
-    if (masks.zero != 0) wide(at, masks);
+    const auto head = static_cast<std::size_t>(std::countr_one(masks.base64));
+    if (open_bytes_ + head >= kMinBase64Chars || starts_of_24(masks.base64) != 0) [[unlikely]]
+      runs(at, masks.base64);
+    else
+      open_bytes_ = static_cast<std::size_t>(std::countl_one(masks.base64));
+    // A run of 8 pairs has at least 4 on one side of a word's edge.
+    std::uint64_t pairs = masks.zero & (masks.printable << 1U | last_printable_);
     last_printable_ = masks.printable >> 63U;
+    pairs &= pairs >> 2U;
+    for (pairs &= pairs >> 4U; pairs != 0; pairs &= pairs - 1)
+      visitor_.wide(at + static_cast<std::size_t>(std::countr_zero(pairs)));
     for (std::uint64_t left = masks.special; left != 0; left &= left - 1)
       visitor_.special(at + static_cast<std::size_t>(std::countr_zero(left)));
   }
   void finish(std::size_t end) { close(end); }
-  [[nodiscard]] bool open() const { return open_ != kNone; }
+  [[nodiscard]] bool open() const { return open_bytes_ > 0; }
 
  private:
   void close(std::size_t end) {
-    if (open_ != kNone && end - open_ >= kMinBase64Chars) visitor_.run(open_, end);
-    open_ = kNone;
+    if (open_bytes_ >= kMinBase64Chars) visitor_.run(end - open_bytes_, end);
+    open_bytes_ = 0;
   }
-  void base64(std::size_t at, std::uint64_t mask) {
+  void runs(std::size_t at, std::uint64_t mask) {
     if (mask == ~std::uint64_t{0}) {
-      if (open_ == kNone) open_ = at;
+      open_bytes_ += kWordBytes;
       return;
     }
     const auto head = static_cast<unsigned>(std::countr_one(mask));
-    if (open_ == kNone) open_ = at;
+    open_bytes_ += head;
     close(at + head);
     const auto tail = static_cast<unsigned>(std::countl_one(mask));
     // What is left has a clear bit on both sides, so each run inside is whole.
-    std::uint64_t inner = starts_of_24(tail == 0 ? mask : mask & ~std::uint64_t{0} >> tail);
-    inner &= ~std::uint64_t{0} << head;
+    std::uint64_t inner = starts_of_24(mask & ~std::uint64_t{0} >> tail) & ~std::uint64_t{0} << head;
     while (inner != 0) {
       const auto begin = static_cast<unsigned>(std::countr_zero(inner));
       const auto length = static_cast<unsigned>(std::countr_one(mask >> begin));
       visitor_.run(at + begin, at + begin + length);
       inner &= ~std::uint64_t{0} << (begin + length);
     }
-    if (tail > 0) open_ = at + kWordBytes - tail;
-  }
-  // A run of 8 pairs has at least 4 on one side of a word's edge.
-  void wide(std::size_t at, const Masks& masks) {
-    std::uint64_t pairs = masks.zero & (masks.printable << 1U | last_printable_);
-    pairs &= pairs >> 2U;
-    pairs &= pairs >> 4U;
-    if (pairs != 0) visitor_.wide(at + static_cast<std::size_t>(std::countr_zero(pairs)));
-    // Runs of the other parity, and later ones of this word, begin behind the first one.
-    for (pairs &= pairs - 1; pairs != 0; pairs &= pairs - 1)
-      visitor_.wide(at + static_cast<std::size_t>(std::countr_zero(pairs)));
+    open_bytes_ = tail;
   }
 
   Visitor& visitor_;
-  std::size_t open_ = kNone;
+  std::size_t open_bytes_ = 0;  // of the run that reaches the end of the last word
   std::uint64_t last_printable_ = 0;
 };
 
@@ -98,7 +96,7 @@ void sweep(ByteSpan bytes, std::size_t end, Visitor& visitor) {
     masks_of(rest.data(), words, masks.data());
     for (std::size_t i = 0; i < words; ++i) pass.word(at + i * kWordBytes, masks[i]);
   }
-  pass.finish(bytes.size());
+  if (at < bytes.size()) pass.finish(bytes.size());
 }
 
 }  // namespace vacant::scan::decode

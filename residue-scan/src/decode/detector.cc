@@ -31,7 +31,9 @@ constexpr std::size_t kFirstInputBytes = 16 * 1024;       // most streams in res
 // end.
 struct Budget {
   static constexpr std::uint64_t kBytes = 128 * kMiB;
+  static constexpr std::size_t kStreams = 16'384;  // calls of the decompressor
   std::uint64_t left_bytes = kBytes;
+  std::size_t left_streams = kStreams;
   int scans = 0;  // active
 };
 
@@ -112,6 +114,8 @@ class Pass final : public decode::Visitor {
   [[nodiscard]] bool touches_owned(const Range& range) const {
     return range.begin < owned_.end && range.end > owned_.begin;
   }
+  // The budget is spent: says so once, and decodes nothing more of this buffer.
+  void give_up();
   void text_run(const Range& run, const Chars& chars);
   bool hex_runs(const Chars& chars);
   void hex_run(const Chars& chars, const Range& digits);
@@ -130,6 +134,7 @@ class Pass final : public decode::Visitor {
   FindingSink& sink_;
   decode::Inflater& inflater_;
   Budget& budget_;
+  bool given_up_ = false;
   std::size_t run_end_ = 0, wide_end_ = 0, percent_end_ = 0, json_end_ = 0, stream_end_ = 0;
 };
 
@@ -137,7 +142,7 @@ void Pass::hand_on(Codec codec, const Range& encoded, Decoded decoded) {
   if (decoded.owned.begin >= decoded.owned.end) return;
   const Extent extent = buffer_.extent_of(encoded.begin, encoded.size());
   if (buffer_.depth() >= kMaxDecodeDepth) return sink_.skipped(extent, "encoded too many times over");
-  if (decoded.bytes.size() > budget_.left_bytes) return sink_.skipped(extent, "decodes to too much");
+  if (decoded.bytes.size() > budget_.left_bytes) return give_up();
   budget_.left_bytes -= decoded.bytes.size();
   Buffer nested;
   nested.bytes = decoded.bytes;
@@ -149,8 +154,14 @@ void Pass::hand_on(Codec codec, const Range& encoded, Decoded decoded) {
   sink_.nested(nested);
 }
 
+void Pass::give_up() {
+  if (given_up_) return;
+  given_up_ = true;
+  sink_.skipped(buffer_.extent_of(owned_.begin, owned_.size()), "decodes to too much");
+}
+
 void Pass::run(std::size_t begin, std::size_t end) {
-  if (begin < run_end_) return;  // a line of the run before
+  if (given_up_ || begin < run_end_) return;  // a line of the run before
   Range run{begin, end};
   const decode::Glance glance = decode::glance(buffer_.bytes, run);
   if (end - begin < kLongRun && !glance.goes_on && !glance.text && !glance.hex) return;
@@ -213,7 +224,7 @@ void Pass::base64_run(const Range& run, const Chars& chars) {
 }
 
 void Pass::wide(std::size_t at) {
-  if (at < wide_end_ || at == 0) return;
+  if (given_up_ || at < wide_end_) return;
   const Range run = decode::wide_run(buffer_.bytes, at);
   if (run.size() == 0) return;
   wide_end_ = run.end;
@@ -226,6 +237,7 @@ void Pass::wide(std::size_t at) {
 }
 
 void Pass::special(std::size_t at) {
+  if (given_up_) return;
   switch (u8_at(buffer_.bytes, at)) {
     case '%':
       return percent(at);
@@ -301,6 +313,8 @@ void Pass::compressed(std::size_t at) {
   const std::size_t from = at + stream->header_bytes;
   if (buffer_.depth() >= kMaxDecodeDepth)
     return sink_.skipped(buffer_.extent_of(at, 4), "encoded too many times over");
+  if (budget_.left_streams == 0 || budget_.left_bytes == 0) return give_up();
+  --budget_.left_streams;
   const std::uint64_t limit = std::min(kMaxDecodedBytes, budget_.left_bytes);
   auto inflated = inflater_.inflate(
       stream->format, limit, [&](std::uint64_t offset) -> Result<ByteVector> { return input(from, offset); });
@@ -333,7 +347,7 @@ void Pass::hand_inflated(std::size_t at, const Stream& stream, Inflated inflated
 class DecodeDetector final : public Detector {
  public:
   void scan(const Buffer& buffer, FindingSink& sink) override {
-    if (budget_.scans == 0) budget_.left_bytes = Budget::kBytes;
+    if (budget_.scans == 0) budget_ = Budget{};
     ++budget_.scans;
     Pass pass(buffer, sink, inflater_, budget_);
     decode::sweep(buffer.bytes, buffer.owned_end, pass);

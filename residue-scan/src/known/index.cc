@@ -57,7 +57,7 @@ Result<void> KnownIndex::collect(const secrets::FingerprintFile& file) {
 
 void KnownIndex::build_windows() {
   const auto order = [](const Group& g) { return std::tie(g.width, g.window, g.window_offset, g.length); };
-  std::ranges::stable_sort(groups_, {}, order);
+  std::ranges::sort(groups_, {}, order);
   std::vector<Group> merged;
   for (Group& group : groups_) {
     if (merged.empty() || order(merged.back()) != order(group))

@@ -321,6 +321,15 @@ TEST(Decode, HostileNestingIsBounded) {
   EXPECT_FALSE(search.skips.empty());
 }
 
+TEST(Decode, VeryManyStreamsAreBounded) {
+  const Text one = gzip("x");
+  Text many;
+  for (int i = 0; i < 20'000; ++i) many += one;
+  const Search search = scan(many, needle(13));
+  EXPECT_EQ(search.skips.size(), 1U);
+  EXPECT_TRUE(scan(many.substr(0, 1000 * one.size()), needle(13)).skips.empty());  // control
+}
+
 TEST(Decode, OrdinaryDataIsLeftAlone) {
   const Search random = scan(noise(4U << 20U, 77), "nothing");
   EXPECT_LE(random.buffers, 8U);

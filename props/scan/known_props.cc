@@ -57,7 +57,7 @@ Collected scan_segments(Detector& detector, const ByteVector& bytes, std::mt1993
   Collected out;
   for (std::size_t begin = 0; begin < bytes.size();) {
     const std::size_t end = std::min(bytes.size(), begin + 1 + random() % 700);
-    const std::size_t context_begin = begin - std::min<std::size_t>(begin, random() % 64);
+    const std::size_t context_begin = begin - std::min<std::size_t>(begin, 16 + random() % 64);
     const std::size_t context_end = std::min<std::size_t>(bytes.size(), end + kMarginBytes);
     Buffer buffer;
     buffer.bytes = ByteSpan(bytes).subspan(context_begin, context_end - context_begin);

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <tuple>
 
@@ -19,6 +20,9 @@ using known::Probe;
 // data made to slow the scan down gets here, and what is left of it is reported as not looked at.
 constexpr std::uint64_t kDigestBudgetBytes = 256 * kMiB;
 
+// A form that holds another one of the same secret begins at most one escape before it.
+constexpr std::size_t kLookBack = 16;
+
 struct Hit {
   std::size_t at;
   std::uint32_t secret;
@@ -29,7 +33,10 @@ struct Hit {
 // One pass over one buffer.
 class Pass {
  public:
-  Pass(const KnownIndex& index, const Buffer& buffer) : index_(index), buffer_(buffer) {}
+  Pass(const KnownIndex& index, const Buffer& buffer)
+      : index_(index),
+        buffer_(buffer),
+        first_(buffer.owned_begin - std::min(buffer.owned_begin, kLookBack)) {}
 
   void run();
   void report(FindingSink& sink);
@@ -39,9 +46,13 @@ class Pass {
   void sample(std::size_t at, std::size_t end);
   void gram_hit(std::size_t at, std::uint32_t hash);
   void window_hit(std::size_t window_at, const Group& group);
+  void drop_contained();
+  void tell(const Hit& hit, FindingSink& sink) const;
 
   const KnownIndex& index_;
   const Buffer& buffer_;
+  std::size_t
+      first_;  // matches are looked for from here on, so that one behind an edge is known to be contained
   std::vector<Hit> hits_;
   std::uint64_t digested_bytes_ = 0;
 };
@@ -54,7 +65,7 @@ void Pass::run() {
   // sampled gram up to stride - 1 behind the window's first byte.
   const std::size_t end =
       std::min(size - secrets::kGramBytes + 1, buffer_.owned_end + index_.max_window_offset() + stride - 1);
-  const std::size_t begin = round_down(buffer_.owned_begin, stride);
+  const std::size_t begin = round_down(first_, stride);
   switch (stride) {
     case 1:
       return sample<1>(begin, end);
@@ -114,7 +125,8 @@ void Pass::gram_hit(std::size_t at, std::uint32_t hash) {
 void Pass::window_hit(std::size_t window_at, const Group& group) {
   if (group.window_offset > window_at) return;
   const std::size_t form_at = window_at - group.window_offset;
-  if (!buffer_.owns(form_at) || group.length > buffer_.bytes.size() - form_at) return;
+  if (form_at < first_ || form_at >= buffer_.owned_end || group.length > buffer_.bytes.size() - form_at)
+    return;
   if (digested_bytes_ > kDigestBudgetBytes) return;
   digested_bytes_ += group.length;
   const secrets::FormDigest digest =
@@ -123,27 +135,38 @@ void Pass::window_hit(std::size_t window_at, const Group& group) {
     hits_.push_back({form_at, entry.secret, group.length, entry.form});
 }
 
-// One finding a place and secret: where one form is the beginning of another ("a&" and "a&amp;"), the longer.
-void Pass::report(FindingSink& sink) {
-  const auto place = [](const Hit& hit) { return std::tie(hit.at, hit.secret); };
+// One finding an occurrence: a form may begin with another one ("a&amp;" with "a&"), or hold it behind its
+// first escape ("\/a" holds "/a"). The longer one is told.
+void Pass::drop_contained() {
   std::ranges::sort(hits_, {},
-                    [](const Hit& hit) { return std::tuple(hit.at, hit.secret, ~hit.length, hit.form); });
-  hits_.erase(std::ranges::unique(hits_, {}, place).begin(), hits_.end());
-  for (const Hit& hit : hits_) {
-    Finding finding;
-    finding.kind = FindingKind::kKnownSecret;
-    finding.rule = "known-secret";
-    finding.confidence = Confidence::kProven;
-    finding.origin = buffer_.origin_at(hit.at);
-    finding.length_bytes = hit.length;
-    finding.extent = buffer_.extent_of(hit.at, hit.length);
-    finding.detail =
-        fmt::format("secret {}, form {}", index_.label(hit.secret), secrets::form_name(hit.form));
-    sink.found(std::move(finding), buffer_.bytes.subspan(hit.at, hit.length));
-  }
+                    [](const Hit& hit) { return std::tuple(hit.at, ~hit.length, hit.secret, hit.form); });
+  std::map<std::uint32_t, std::size_t> end_of_secret;
+  std::erase_if(hits_, [&](const Hit& hit) {
+    std::size_t& end = end_of_secret[hit.secret];
+    const bool contained = hit.at + hit.length <= end;
+    end = std::max(end, hit.at + hit.length);
+    return contained || !buffer_.owns(hit.at);
+  });
+}
+
+void Pass::report(FindingSink& sink) {
+  drop_contained();
+  for (const Hit& hit : hits_) tell(hit, sink);
   if (digested_bytes_ > kDigestBudgetBytes)
     sink.skipped(buffer_.extent_of(buffer_.owned_begin, buffer_.owned_end - buffer_.owned_begin),
                  "too many beginnings of known secrets");
+}
+
+void Pass::tell(const Hit& hit, FindingSink& sink) const {
+  Finding finding;
+  finding.kind = FindingKind::kKnownSecret;
+  finding.rule = "known-secret";
+  finding.confidence = Confidence::kProven;
+  finding.origin = buffer_.origin_at(hit.at);
+  finding.length_bytes = hit.length;
+  finding.extent = buffer_.extent_of(hit.at, hit.length);
+  finding.detail = fmt::format("secret {}, form {}", index_.label(hit.secret), secrets::form_name(hit.form));
+  sink.found(std::move(finding), buffer_.bytes.subspan(hit.at, hit.length));
 }
 
 class KnownDetector final : public Detector {

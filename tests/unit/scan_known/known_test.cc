@@ -161,6 +161,18 @@ TEST(Known, AFormThatBeginsAnotherIsReportedOnce) {
   EXPECT_EQ(out.findings[0].detail, "secret mine, form html");
 }
 
+TEST(Known, AFormInsideAnotherIsReportedOnceAcrossAnyCut) {
+  const auto det = detector({{"mine", "/password7"}});
+  const std::string json = "xxxxxxxxxxxxxxxxxxxxxx\\/password7yyyy";
+  for (std::size_t cut = 0; cut <= json.size(); ++cut) {
+    const Collected out = scan_cut(*det, as_bytes(json), cut);
+    ASSERT_EQ(out.findings.size(), 1U) << cut;
+    EXPECT_EQ(out.findings[0].detail, "secret mine, form json-slash");
+  }
+  const std::string twice = "xx/password7/password7";  // control: two of them
+  EXPECT_EQ(scan_cut(*det, as_bytes(twice), 5).findings.size(), 2U);
+}
+
 TEST(Known, Utf16IsFoundOnceInBothOrders) {
   const std::string value = fake_secret(24, 2);
   const auto det = detector({{"mine", value}});

@@ -24,14 +24,14 @@ MemDevice::MemDevice(std::uint64_t size_bytes, bool trust_holes)
     : trust_holes_(trust_holes),
       bytes_(size_bytes),
       written_((size_bytes + kHoleUnit - 1) / kHoleUnit, false) {
-  info_ = {SourceKind::kMemory, "memory", size_bytes, kSectorBytes};
+  info_ = memory_info("memory", size_bytes);
 }
 
 MemDevice::MemDevice(ByteVector bytes)
     : trust_holes_(false),
       bytes_(std::move(bytes)),
       written_((bytes_.size() + kHoleUnit - 1) / kHoleUnit, true) {
-  info_ = {SourceKind::kMemory, "memory", bytes_.size(), kSectorBytes};
+  info_ = memory_info("memory", bytes_.size());
 }
 
 Result<void> MemDevice::read(std::uint64_t offset_bytes, MutableByteSpan out) {

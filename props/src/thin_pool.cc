@@ -33,7 +33,7 @@ struct ThinPoolSim::Pool {
 class ThinPoolSim::Volume final : public BlockDevice {
  public:
   Volume(std::shared_ptr<Pool> pool, std::uint64_t size_bytes) : pool_(std::move(pool)) {
-    info_ = {SourceKind::kMemory, "thin volume", size_bytes, kSectorBytes};
+    info_ = memory_info("thin volume", size_bytes);
   }
   ~Volume() override {
     const std::scoped_lock lock(pool_->mutex);

@@ -8,10 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -29,10 +31,10 @@ extern char** environ;
 namespace vacant::testing {
 
 struct RunOptions {
-  std::string input;  // standard input; then it is closed
+  std::string input = {};  // standard input; then it is closed
   std::chrono::milliseconds timeout{120'000};
-  std::vector<std::string> environment;  // "NAME=value", in front of the inherited ones
-  std::string directory;                 // to run in; empty: here
+  std::vector<std::string> environment = {};  // "NAME=value", in front of the inherited ones
+  std::string directory = {};                 // to run in; empty: here
 };
 
 struct RunOutcome {

@@ -1,5 +1,6 @@
-// Simulated devices for tests: a disk in memory, one that fails, one that lies about discard, and a thin pool with 64 KiB
-// blocks whose zeroing can be switched off (a fast stand-in for dm-thin). All are thread-safe as BlockDevice demands.
+// Simulated devices for tests: a disk in memory, one that fails, one that lies about discard, and a thin pool
+// with 64 KiB blocks whose zeroing can be switched off (a fast stand-in for dm-thin). All are thread-safe as
+// BlockDevice demands.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +37,15 @@ class MemDevice final : public BlockDevice {
   std::uint64_t read_calls_ = 0;
 };
 
-// Decorates a device with faults: reads of bad extents fail with EIO; writes may be torn or lost after a given count.
+// Decorates a device with faults: reads of bad extents fail with EIO; writes may be torn or lost after a
+// given count.
 class FaultDevice final : public BlockDevice {
  public:
   explicit FaultDevice(BlockDevice& inner) : inner_(inner) {}
-  void fail_reads(const Extent& extent);             // EIO whenever a read touches it
-  void fail_reads_after(std::uint64_t read_count);   // every read from then on
+  void fail_reads(const Extent& extent);            // EIO whenever a read touches it
+  void fail_reads_after(std::uint64_t read_count);  // every read from then on
   void fail_writes_after(std::uint64_t write_count, int sys_errno);
-  void tear_writes(std::uint64_t keep_bytes);        // a failing write still leaves its first keep_bytes behind
+  void tear_writes(std::uint64_t keep_bytes);  // a failing write still leaves its first keep_bytes behind
   [[nodiscard]] const DeviceInfo& info() const override { return inner_.info(); }
   Result<void> read(std::uint64_t offset_bytes, MutableByteSpan out) override;
   Result<void> write(std::uint64_t offset_bytes, ByteSpan bytes) override;
@@ -73,20 +75,26 @@ class LyingDiscardDevice final : public BlockDevice {
  public:
   LyingDiscardDevice(BlockDevice& inner, DiscardBehaviour behaviour) : inner_(inner), behaviour_(behaviour) {}
   [[nodiscard]] const DeviceInfo& info() const override { return inner_.info(); }
-  Result<void> read(std::uint64_t offset_bytes, MutableByteSpan out) override { return inner_.read(offset_bytes, out); }
-  Result<void> write(std::uint64_t offset_bytes, ByteSpan bytes) override { return inner_.write(offset_bytes, bytes); }
+  Result<void> read(std::uint64_t offset_bytes, MutableByteSpan out) override {
+    return inner_.read(offset_bytes, out);
+  }
+  Result<void> write(std::uint64_t offset_bytes, ByteSpan bytes) override {
+    return inner_.write(offset_bytes, bytes);
+  }
   Result<void> zero(const Extent& extent) override { return inner_.zero(extent); }
   Result<void> discard(const Extent& extent) override;
   Result<void> flush() override { return inner_.flush(); }
-  Result<std::vector<Allocation>> allocation(const Extent& range) override { return inner_.allocation(range); }
+  Result<std::vector<Allocation>> allocation(const Extent& range) override {
+    return inner_.allocation(range);
+  }
 
  private:
   BlockDevice& inner_;
   DiscardBehaviour behaviour_;
 };
 
-// A pool of blocks handed to volumes on first write. With zeroing off a block arrives as its last user left it, but
-// for the bytes that the first write covers: the fault that this product was made for.
+// A pool of blocks handed to volumes on first write. With zeroing off a block arrives as its last user left
+// it, but for the bytes that the first write covers: the fault that this product was made for.
 class ThinPoolSim {
  public:
   struct Options {
@@ -97,8 +105,8 @@ class ThinPoolSim {
   };
   explicit ThinPoolSim(const Options& options);
   ~ThinPoolSim();
-  // A new thin volume. Destroying it (or discard of whole blocks) gives its blocks back to the pool, most recently
-  // freed first. The pool must outlive its volumes.
+  // A new thin volume. Destroying it (or discard of whole blocks) gives its blocks back to the pool, most
+  // recently freed first. The pool must outlive its volumes.
   std::unique_ptr<BlockDevice> create_volume(std::uint64_t size_bytes);
   [[nodiscard]] std::uint64_t free_blocks() const;
   // The write map of a volume made by create_volume: byte ranges that it wrote itself, sorted, merged.

@@ -330,7 +330,7 @@ MadeToken make_token_text(std::string_view rule_id, Random& random) {
   if (rule_id == "vault-legacy-token") return in_context("VAULT_TOKEN=", "s." + mixed(random, 24), "");
   if (rule_id == "env-secret") return in_context("\nAPP_SECRET=", mixed(random, 32), "\n");
   if (rule_id == "azure-sas")
-    return in_context("?sv=2024-01-01&", "sig=" + pick(random, kBase62, 43) + "%3D", "");
+    return in_context("?sv=2024-01-01&se=2030-01-01&", "sig=" + pick(random, kBase62, 43) + "%3D", "");
   return {};
 }
 

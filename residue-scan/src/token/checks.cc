@@ -126,6 +126,10 @@ Variety variety(std::string_view text) {
   return out;
 }
 
+bool looks_worded(const Variety& v, std::size_t length) {
+  return v.digits == 0 && v.distinct * 100 < static_cast<int>(length) * 62;
+}
+
 int distinct_floor(std::size_t length) {
   if (length < 12) return 3;
   if (length < 20) return 5;
@@ -206,12 +210,13 @@ Opinion check_json_payload(std::string_view token) {
 
 Opinion check_mixed(std::string_view token) {
   const Variety v = variety(token);
-  return {.confidence = Confidence::kPossible, .refuted = v.digits < 2 || v.lower < 2 || v.upper < 2};
+  return {.confidence = Confidence::kPossible,
+          .refuted = looks_worded(v, token.size()) || v.lower < 2 || v.upper < 2};
 }
 
 Opinion check_alnum(std::string_view token) {
   const Variety v = variety(token);
-  return {.refuted = v.digits < 1 || v.lower + v.upper < 4};
+  return {.refuted = looks_worded(v, token.size()) || v.lower + v.upper < 4};
 }
 
 Opinion check_possible(std::string_view) { return {.confidence = Confidence::kPossible}; }

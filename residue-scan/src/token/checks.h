@@ -18,6 +18,8 @@ struct Variety {
   double entropy = 0;  // bits a character
 };
 Variety variety(std::string_view text);
+// Random base62 has digits or at least many distinct letters; identifiers made of words have neither.
+bool looks_worded(const Variety& v, std::size_t length);
 // The least number of distinct characters that random text of this length has: the chance that a random
 // one falls below is under 1e-6 (tests/unit/scan_token measures it).
 int distinct_floor(std::size_t length);

@@ -66,11 +66,16 @@ std::optional<Match> find_jwt(std::string_view text, std::size_t begin, std::siz
                                                                : "header and payload parse, no expiry"}};
 }
 
-bool carries_secrets(std::string_view scheme) {
+// Where a scheme that may carry a password begins, ending at `end`.
+std::size_t scheme_begin(std::string_view text, std::size_t end) {
   constexpr std::array<std::string_view, 16> kSchemes{
       "http",        "https", "ftp",    "postgres", "postgresql", "mysql", "mariadb", "mongodb",
       "mongodb+srv", "redis", "rediss", "amqp",     "amqps",      "smtp",  "smtps",   "mssql"};
-  return std::find(kSchemes.begin(), kSchemes.end(), scheme) != kSchemes.end();
+  for (const std::string_view scheme : kSchemes) {
+    if (end < scheme.size() || text.substr(end - scheme.size(), scheme.size()) != scheme) continue;
+    if (starts_cleanly(text, end - scheme.size())) return end - scheme.size();
+  }
+  return kNone;
 }
 
 std::size_t part_end(std::string_view text, std::size_t at, std::size_t limit) {
@@ -92,9 +97,8 @@ std::optional<Match> find_url(std::string_view text, std::size_t begin, std::siz
     return std::nullopt;
   const std::size_t host_end = run_end(text, password_end + 1, 'z', 253);
   if (host_end - password_end < 3) return std::nullopt;
-  std::size_t scheme = run_begin(text, begin, 'b', 12);
-  if (scheme > 0 && text[scheme - 1] == '+') scheme = run_begin(text, scheme - 1, 'b', 12);
-  if (!carries_secrets(text.substr(scheme, begin - scheme))) return std::nullopt;
+  const std::size_t scheme = scheme_begin(text, begin);
+  if (scheme == kNone) return std::nullopt;
   const Variety v = variety(text.substr(password, length));
   if (v.distinct < 6 || v.digits == 0 || v.digits == static_cast<int>(length)) return std::nullopt;
   return Match{scheme, host_end - scheme, {Confidence::kLikely, "user, password and host in a URL"}};
@@ -229,7 +233,7 @@ std::optional<Match> find_telegram(std::string_view text, std::size_t begin, std
   if (begin - start > 2 || !starts_cleanly(text, start) || run_end(text, body, 'w', 36) != body + 35)
     return std::nullopt;
   const Variety v = variety(text.substr(body, 35));
-  if (v.distinct < 12 || v.digits == 0 || v.lower == 0 || v.upper < 2) return std::nullopt;
+  if (v.distinct < 12 || looks_worded(v, 35) || v.lower == 0 || v.upper < 2) return std::nullopt;
   return Match{start, body + 35 - start, {}};
 }
 

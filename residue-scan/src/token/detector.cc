@@ -1,4 +1,4 @@
-// One Vectorscan database of fixed-length leads, shared by all threads; our own code decides.
+// One Vectorscan database of literals, shared by all threads; our own code decides.
 #include <hs.h>
 
 #include <algorithm>
@@ -48,9 +48,9 @@ std::vector<Compiled> compile_rules() {
     Compiled one{.rule = &rule};
     if (rule.find == nullptr) {
       one.shape = parse_shape(rule.shape);
-      one.lead = shape_lead(one.shape, rule.lead);
+      one.lead = shape_lead(one.shape);
     } else {
-      one.lead = {std::string(rule.anchor), rule.anchor_length};
+      one.lead = {std::string(rule.anchor), rule.anchor.size()};
     }
     out.push_back(std::move(one));
   }
@@ -62,16 +62,18 @@ Result<std::shared_ptr<const Program>> make_program() {
   program->rules = compile_rules();
   std::vector<const char*> patterns;
   std::vector<unsigned> flags, ids;
+  std::vector<std::size_t> lengths;
   for (const Compiled& one : program->rules) {
-    patterns.push_back(one.lead.regex.c_str());
+    patterns.push_back(one.lead.literal.c_str());
     ids.push_back(static_cast<unsigned>(ids.size()));
     flags.push_back(0);
+    lengths.push_back(one.lead.literal.size());
   }
   hs_database_t* database = nullptr;
   hs_compile_error_t* error = nullptr;
   const auto status =
-      hs_compile_multi(patterns.data(), flags.data(), ids.data(), static_cast<unsigned>(ids.size()),
-                       HS_MODE_BLOCK, nullptr, &database, &error);
+      hs_compile_lit_multi(patterns.data(), flags.data(), ids.data(), lengths.data(),
+                           static_cast<unsigned>(ids.size()), HS_MODE_BLOCK, nullptr, &database, &error);
   if (status != HS_SUCCESS) {
     std::string message = std::string("compiling the token patterns: ") + error->message;
     hs_free_compile_error(error);
@@ -132,6 +134,7 @@ class TokenDetector final : public Detector {
     Run& run = *static_cast<Run*>(context);
     const Compiled& one = run.program.rules[id];
     const auto end = static_cast<std::size_t>(to);
+    if (end < one.lead.length) return 0;
     auto match = judge(one, run.text, end - one.lead.length, end);
     if (match && run.buffer.owns(match->begin))
       run.hits.push_back({{match->begin, one.rule->id}, std::move(*match)});

@@ -31,10 +31,8 @@ struct TokenRule {
   std::string_view id;
   std::string_view description;
   std::string_view shape = {};   // empty for a Finder
-  std::size_t lead = 4;          // characters of classes in the search pattern behind the first literals
   Check check = nullptr;         // null: likely
-  std::string_view anchor = {};  // Finder: pattern of fixed length
-  std::size_t anchor_length = 0;
+  std::string_view anchor = {};  // Finder: the literal that it looks around
   Finder find = nullptr;
   bool checksum = false;
 };

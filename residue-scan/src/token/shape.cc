@@ -53,45 +53,11 @@ ClassTable make_classes() {
   return table;
 }
 
-std::string_view class_regex(char cls) {
-  switch (cls) {
-    case 'd':
-      return "[0-9]";
-    case 'h':
-      return "[0-9a-f]";
-    case 'X':
-      return "[0-9a-fA-F]";
-    case 'b':
-      return "[0-9A-Za-z]";
-    case 'w':
-      return "[0-9A-Za-z_-]";
-    case 's':
-      return "[0-9A-Za-z+/]";
-    case 'l':
-      return "[A-Za-z]";
-    case 'U':
-      return "[0-9A-Z]";
-    case 'k':
-      return "[A-Z2-7]";
-    case 'q':
-      return "[02-9AC-HJ-NP-Z]";
-    case 'z':
-      return "[0-9A-Za-z_.~-]";
-    default:
-      return "[0-9A-Za-z_%.+/-]";
-  }
-}
-
 std::size_t number(std::string_view text, std::size_t& at) {
   std::size_t value = 0;
   while (at < text.size() && text[at] >= '0' && text[at] <= '9')
     value = value * 10 + static_cast<std::size_t>(text[at++] - '0');
   return value;
-}
-
-void append_literal(std::string& regex, char c) {
-  if (!in_class('b', static_cast<unsigned char>(c))) regex += '\\';
-  regex += c;
 }
 
 bool hex_at(std::string_view text, std::size_t at, std::size_t count) {
@@ -143,23 +109,18 @@ std::optional<std::size_t> match_shape(const Shape& shape, std::string_view text
   return at;
 }
 
-Lead shape_lead(const Shape& shape, std::size_t classes) {
+Lead shape_lead(const Shape& shape) {
   Lead lead;
-  bool in_prefix = true;
   for (const ShapePart& part : shape) {
     if (part.cls == 0) {
-      if (!in_prefix && classes == 0) return lead;
-      append_literal(lead.regex, part.literal);
-      ++lead.length;
-      continue;
+      lead.literal += part.literal;
+    } else {
+      if (!lead.literal.empty()) break;
+      VACANT_ASSERT(part.min == part.max);
+      lead.length += part.min;
     }
-    in_prefix = false;
-    const std::size_t count = std::min(classes, part.min);
-    if (count != 0) lead.regex.append(class_regex(part.cls)).append("{" + std::to_string(count) + "}");
-    lead.length += count;
-    classes -= count;
-    if (count < part.min || part.min != part.max) return lead;
   }
+  lead.length += lead.literal.size();
   return lead;
 }
 

@@ -31,13 +31,13 @@ Shape parse_shape(std::string_view notation);
 // The length of the shape at the start of text, or nothing. Checks that the last run is not continued.
 std::optional<std::size_t> match_shape(const Shape& shape, std::string_view text);
 
+// The first run of literals, which the search looks for. Runs of classes in front have a fixed length, so the
+// start of a match follows from the literal's end: no search for the start of a match is needed.
 struct Lead {
-  std::string regex;       // fixed length, so that its start follows from its end
-  std::size_t length = 0;  // in bytes
+  std::string literal;
+  std::size_t length = 0;  // from the start of the match to the literal's end
 };
-// The first bytes of a shape as a pattern: every literal up to the first class, and then at most `classes`
-// further characters of runs that surely have that many.
-Lead shape_lead(const Shape& shape, std::size_t classes);
+Lead shape_lead(const Shape& shape);
 
 // True where a token may begin at `at`: no word character in front, save one that ends an escape
 // (\n \r \t, \u00xx, %xx), since files of one kind are often held inside strings of another.

@@ -58,7 +58,6 @@ void add_clouds(std::vector<TokenRule>& out) {
   out.push_back({.id = "azure-ad-client-secret",
                  .description = "Azure AD client secret",
                  .shape = "{b:3}{d:1}Q~{z:31-34}",
-                 .lead = 8,
                  .check = check_mixed});
   for (const std::string_view shape : {"dop_v1_{h:64}", "doo_v1_{h:64}", "dor_v1_{h:64}"})
     out.push_back({"digitalocean-token", "DigitalOcean token", shape});
@@ -107,7 +106,7 @@ void add_ai(std::vector<TokenRule>& out) {
                  .description = "Replicate token",
                  .shape = "r8_{b:37}",
                  .check = check_alnum});
-  out.push_back({"huggingface-token", "Hugging Face token", "hf_{l:34}", 8});
+  out.push_back({"huggingface-token", "Hugging Face token", "hf_{l:34}"});
   out.push_back({"huggingface-org-token", "Hugging Face organisation token", "api_org_{l:34}"});
 }
 
@@ -139,15 +138,13 @@ void add_chat_and_pay(std::vector<TokenRule>& out) {
   out.push_back({.id = "square-access-token",
                  .description = "Square access token",
                  .shape = "EAAA{w:60}",
-                 .lead = 8,
                  .check = check_mixed});
   for (const std::string_view shape : {"sq0atp-{w:22}", "sq0csp-{w:43}"})
     out.push_back({"square-oauth", "Square token or OAuth secret", shape});
-  out.push_back({"sendgrid-key", "SendGrid key", "SG.{w:22}.{w:43}", 23});
+  out.push_back({"sendgrid-key", "SendGrid key", "SG.{w:22}.{w:43}"});
   out.push_back({.id = "twilio-api-key",
                  .description = "Twilio API key id",
                  .shape = "SK{h:32}",
-                 .lead = 12,
                  .check = check_possible});
 }
 
@@ -165,7 +162,6 @@ void add_tools(std::vector<TokenRule>& out) {
   out.push_back({.id = "crates-io-token",
                  .description = "crates.io token",
                  .shape = "cio{b:32}",
-                 .lead = 12,
                  .check = check_mixed});
   out.push_back({"rubygems-key", "RubyGems key", "rubygems_{h:48}"});
   out.push_back({"docker-hub-pat", "Docker Hub personal access token", "dckr_pat_{w:27}"});
@@ -181,7 +177,7 @@ void add_tools(std::vector<TokenRule>& out) {
                  .checksum = true});
   out.push_back({"vault-service-token", "HashiCorp Vault service token", "hvs.{w:90-120}"});
   out.push_back({"vault-batch-token", "HashiCorp Vault batch token", "hvb.{w:138-300}"});
-  out.push_back({"terraform-cloud-token", "Terraform Cloud token", "{b:14}.atlasv1.{w:60-70}", 14});
+  out.push_back({"terraform-cloud-token", "Terraform Cloud token", "{b:14}.atlasv1.{w:60-70}"});
   out.push_back({"sentry-user-token", "Sentry user token", "sntryu_{h:64}"});
   out.push_back({.id = "sentry-org-token",
                  .description = "Sentry organisation token",
@@ -198,14 +194,13 @@ void add_tools(std::vector<TokenRule>& out) {
                  .shape = "ATBB{b:32}",
                  .check = check_mixed});
   out.push_back({"postman-key", "Postman key", "PMAK-{h:24}-{h:34}"});
-  out.push_back({"airtable-pat", "Airtable token", "pat{b:14}.{h:64}", 18});
+  out.push_back({"airtable-pat", "Airtable token", "pat{b:14}.{h:64}"});
   out.push_back({.id = "onepassword-service-account",
                  .description = "1Password service account token",
                  .shape = "ops_eyJ{s:250-4096}",
                  .check = check_json_payload,
                  .checksum = true});
-  out.push_back(
-      {"onepassword-secret-key", "1Password secret key", "A3-{U:6}-{U:6}-{U:5}-{U:5}-{U:5}-{U:5}", 13});
+  out.push_back({"onepassword-secret-key", "1Password secret key", "A3-{U:6}-{U:6}-{U:5}-{U:5}-{U:5}-{U:5}"});
   out.push_back({.id = "age-secret-key",
                  .description = "age secret key",
                  .shape = "AGE-SECRET-KEY-1{q:58}",

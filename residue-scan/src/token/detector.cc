@@ -143,8 +143,9 @@ class TokenDetector final : public Detector {
 
   // In order of place, each once: two anchors may lead to one match.
   static void emit(Run& run, FindingSink& sink) {
-    std::stable_sort(run.hits.begin(), run.hits.end(),
-                     [](const Hit& left, const Hit& right) { return left.key < right.key; });
+    std::sort(run.hits.begin(), run.hits.end(), [](const Hit& left, const Hit& right) {
+      return std::pair(left.key, left.match.length) < std::pair(right.key, right.match.length);
+    });
     const Hit* last = nullptr;
     for (Hit& hit : run.hits) {
       if (last != nullptr && last->key == hit.key) continue;

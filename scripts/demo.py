@@ -100,7 +100,7 @@ def make_tenant(out):
     fill_tenant(tree)
     image = out / "tenant.img"
     image.unlink(missing_ok=True)
-    run("mke2fs", "-q", "-t", "ext4", "-d", tree, image, TENANT_SIZE)
+    run("mke2fs", "-q", "-t", "ext4", "-b", "4096", "-d", tree, image, TENANT_SIZE)
     shutil.rmtree(tree)
     return image
 

@@ -1,5 +1,6 @@
-// Driver for fuzz targets in builds without libFuzzer: replays seed files and a fixed number of deterministic mutations of
-// them (bit flips, cuts, insertions, splices). Usage: x_fuzz [--mutations N] SEED_FILE_OR_FOLDER...
+// Driver for fuzz targets in builds without libFuzzer: replays seed files and a fixed number of deterministic
+// mutations of them (bit flips, cuts, insertions, splices). Usage: x_fuzz [--mutations N]
+// SEED_FILE_OR_FOLDER...
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -28,7 +29,9 @@ void load(const std::filesystem::path& path, std::vector<Input>& seeds) {
 
 Input mutate(const Input& seed, const Input& other, std::mt19937_64& random) {
   Input out = seed;
-  const auto pick = [&](std::size_t bound) { return bound == 0 ? 0 : static_cast<std::size_t>(random() % bound); };
+  const auto pick = [&](std::size_t bound) {
+    return bound == 0 ? 0 : static_cast<std::size_t>(random() % bound);
+  };
   for (std::size_t round = 0, rounds = 1 + pick(8); round < rounds; ++round) {
     switch (random() % 5) {
       case 0:
@@ -37,13 +40,19 @@ Input mutate(const Input& seed, const Input& other, std::mt19937_64& random) {
       case 1:
         if (!out.empty()) out[pick(out.size())] = static_cast<std::uint8_t>(random());
         break;
-      case 2: out.resize(pick(out.size() + 1)); break;
-      case 3: out.insert(out.begin() + static_cast<std::ptrdiff_t>(pick(out.size() + 1)), 1 + pick(16), static_cast<std::uint8_t>(random())); break;
+      case 2:
+        out.resize(pick(out.size() + 1));
+        break;
+      case 3:
+        out.insert(out.begin() + static_cast<std::ptrdiff_t>(pick(out.size() + 1)), 1 + pick(16),
+                   static_cast<std::uint8_t>(random()));
+        break;
       default:
         if (!other.empty()) {
           const std::size_t at = pick(other.size());
           const std::size_t count = pick(other.size() - at) + 1;
-          out.insert(out.begin() + static_cast<std::ptrdiff_t>(pick(out.size() + 1)), other.begin() + static_cast<std::ptrdiff_t>(at),
+          out.insert(out.begin() + static_cast<std::ptrdiff_t>(pick(out.size() + 1)),
+                     other.begin() + static_cast<std::ptrdiff_t>(at),
                      other.begin() + static_cast<std::ptrdiff_t>(at + count));
         }
     }
@@ -58,8 +67,10 @@ int main(int argc, char** argv) {
   std::size_t mutations = 0;
   std::vector<Input> seeds;
   for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--mutations") == 0 && i + 1 < argc) mutations = std::strtoull(argv[++i], nullptr, 10);
-    else load(argv[i], seeds);
+    if (std::strcmp(argv[i], "--mutations") == 0 && i + 1 < argc)
+      mutations = std::strtoull(argv[++i], nullptr, 10);
+    else
+      load(argv[i], seeds);
   }
   if (seeds.empty()) {
     std::fprintf(stderr, "no seeds: name at least one seed file\n");

@@ -11,7 +11,7 @@ namespace vacant::scan {
 
 namespace {
 
-constexpr std::size_t kSector = 512, kBlock = 4096;
+constexpr std::size_t kSector = 512, kSmallestBlock = 1024, kBlock = 4096;
 constexpr std::size_t kKeyLookBehind = 96;  // from "PRIVATE KEY" back to the five dashes
 
 class ArtefactDetector final : public Detector {
@@ -59,7 +59,8 @@ class ArtefactDetector final : public Detector {
                               buffer.device};
     const auto first = std::to_integer<unsigned char>(candidate.bytes[0]);
     const bool block = candidate.device_offset_bytes % kBlock == 0;
-    const bool file_start = block || offset == 0 || buffer.bytes[offset - 1] == std::byte{0};
+    const bool file_start = candidate.device_offset_bytes % kSmallestBlock == 0 || offset == 0 ||
+                            buffer.bytes[offset - 1] == std::byte{0};
     if (first == 'S') examine_database(buffer, offset, candidate, sink);
     if (first == 0x1f || first == 'P' || first == 0x28)
       report(buffer, offset, examine_archive(candidate), sink);

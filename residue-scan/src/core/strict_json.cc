@@ -19,7 +19,9 @@ class Watch {
     if (depth > kMaxDepth) too_deep = true;
     if (event == json::parse_event_t::object_start) keys_.emplace_back();
     if (event == json::parse_event_t::object_end && !keys_.empty()) keys_.pop_back();
-    if (event == json::parse_event_t::key && !keys_.empty() && !keys_.back().insert(value.get<std::string>()).second) twice = true;
+    if (event == json::parse_event_t::key && !keys_.empty() &&
+        !keys_.back().insert(value.get<std::string>()).second)
+      twice = true;
     return !too_deep;
   }
   bool too_deep = false;
@@ -66,7 +68,8 @@ Result<std::uint64_t> JsonFields::number(const char* key) {
 Result<std::int64_t> JsonFields::integer(const char* key) {
   const json* value = VACANT_TRY(find(key));
   if (!value->is_number_integer()) return bad(key, "a whole number");
-  if (value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+  if (value->is_number_unsigned() &&
+      value->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
     return bad(key, "a smaller number");
   return value->get<std::int64_t>();
 }
@@ -100,7 +103,8 @@ Result<const json*> JsonFields::object(const char* key) {
 
 Result<void> JsonFields::done() const {
   for (const auto& [key, value] : value_->items())
-    if (!seen_.contains(key)) return fail(Code::kCorrupt, fmt::format("{}: unknown field \"{}\"", where_, key));
+    if (!seen_.contains(key))
+      return fail(Code::kCorrupt, fmt::format("{}: unknown field \"{}\"", where_, key));
   return {};
 }
 

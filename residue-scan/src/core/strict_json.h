@@ -1,4 +1,5 @@
-// Strict reading of JSON from outside: bounded depth, no key twice, no unknown fields, whole numbers only. Private to scan.
+// Strict reading of JSON from outside: bounded depth, no key twice, no unknown fields, whole numbers only.
+// Private to scan.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace vacant::scan {
 
-// No exceptions; kLimit for more than 16 levels, kCorrupt for a key that comes twice or anything that is no JSON.
+// No exceptions; kLimit for more than 16 levels, kCorrupt for a key that comes twice or anything that is no
+// JSON.
 Result<nlohmann::json> parse_strict_json(std::string_view text);
 
 // One object, read field by field. Fields that were not asked for are refused by done().

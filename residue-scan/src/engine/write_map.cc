@@ -18,8 +18,10 @@ Result<Extent> extent_of(const json& entry, const char* offset_key, std::uint64_
   const Extent extent = VACANT_TRY(make_extent(offset, VACANT_TRY(fields.number("length"))));
   if (strict) VACANT_TRY(fields.done());
   if (extent.end_bytes() > device_bytes)
-    return fail(Code::kCorrupt, fmt::format("extent {}+{} lies past the device's end ({} bytes): is this the map of another disk?",
-                                            extent.offset_bytes, extent.length_bytes, device_bytes));
+    return fail(
+        Code::kCorrupt,
+        fmt::format("extent {}+{} lies past the device's end ({} bytes): is this the map of another disk?",
+                    extent.offset_bytes, extent.length_bytes, device_bytes));
   return extent;
 }
 
@@ -37,11 +39,13 @@ Result<std::vector<Extent>> from_qemu_map(const json& array, std::uint64_t devic
     const Extent extent = VACANT_TRY(extent_of(entry, "start", device_bytes, false));
     const std::uint64_t depth = VACANT_TRY(VACANT_TRY(JsonFields::of(entry, "extent")).number("depth"));
     layered |= depth > 0;
-    if (depth == 0 && (flag(entry, "data") || flag(entry, "zero")) && flag(entry, "present")) out.push_back(extent);
+    if (depth == 0 && (flag(entry, "data") || flag(entry, "zero")) && flag(entry, "present"))
+      out.push_back(extent);
   }
   // Without a layer below, everything is at depth 0: such a map says nothing about who wrote it.
   if (!layered)
-    return fail(Code::kCorrupt, "the qemu-img map shows no backing layer, so it cannot tell what the guest wrote");
+    return fail(Code::kCorrupt,
+                "the qemu-img map shows no backing layer, so it cannot tell what the guest wrote");
   return out;
 }
 
@@ -50,7 +54,8 @@ Result<std::vector<Extent>> from_own_format(const json& document, std::uint64_t 
   if (VACANT_TRY(fields.text("format")) != "vacant-write-map/1")
     return fail(Code::kCorrupt, "not a write map of version 1 (docs/formats/write-map.md)");
   if (VACANT_TRY(fields.number("size")) != device_bytes)
-    return fail(Code::kCorrupt, fmt::format("the map is of a device of another size (this one has {} bytes)", device_bytes));
+    return fail(Code::kCorrupt,
+                fmt::format("the map is of a device of another size (this one has {} bytes)", device_bytes));
   const json* list = VACANT_TRY(fields.array("extents", kMaxExtents));
   VACANT_TRY(fields.done());
   std::vector<Extent> out;
@@ -91,8 +96,10 @@ std::uint64_t WriteMap::total_bytes() const {
 
 Result<WriteMap> parse_write_map(ByteSpan bytes, std::uint64_t device_bytes) {
   const json document = VACANT_TRY(parse_strict_json(as_text(bytes)));
-  if (document.is_array() && document.size() > kMaxExtents) return fail(Code::kLimit, fmt::format("more than {} extents", kMaxExtents));
-  auto extents = document.is_array() ? from_qemu_map(document, device_bytes) : from_own_format(document, device_bytes);
+  if (document.is_array() && document.size() > kMaxExtents)
+    return fail(Code::kLimit, fmt::format("more than {} extents", kMaxExtents));
+  auto extents =
+      document.is_array() ? from_qemu_map(document, device_bytes) : from_own_format(document, device_bytes);
   if (!extents) return fail(extents.error());
   return WriteMap(std::move(*extents), "extents");
 }

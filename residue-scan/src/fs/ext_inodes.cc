@@ -21,20 +21,25 @@ struct FreeExtents {
 
 class InodeMapper {
  public:
-  InodeMapper(ext2_filsys fs, ExtentSink& sink, ExtAnswer& answer) : fs_(fs), sink_(sink), answer_(answer), block_bytes_(fs->blocksize) {}
+  InodeMapper(ext2_filsys fs, ExtentSink& sink, ExtAnswer& answer)
+      : fs_(fs), sink_(sink), answer_(answer), block_bytes_(fs->blocksize) {}
 
   Result<void> map() {
     ext2_inode_scan raw = nullptr;
-    if (ext2fs_open_inode_scan(fs_, kScanBufferBlocks, &raw) != 0) return fail(Code::kCorrupt, "the inode tables cannot be read");
+    if (ext2fs_open_inode_scan(fs_, kScanBufferBlocks, &raw) != 0)
+      return fail(Code::kCorrupt, "the inode tables cannot be read");
     const std::unique_ptr<std::remove_pointer_t<ext2_inode_scan>, CloseScan> scan(raw);
     std::vector<char> memory(std::max<std::size_t>(EXT2_INODE_SIZE(fs_->super), sizeof(ext2_inode_large)));
-    auto* inode = reinterpret_cast<ext2_inode*>(memory.data());  // SAFETY: at least as large, from operator new: aligned
+    auto* inode = reinterpret_cast<ext2_inode*>(
+        memory.data());  // SAFETY: at least as large, from operator new: aligned
     std::uint64_t used = 0;
     for (;;) {
       ext2_ino_t number = 0;
-      const errcode_t problem = ext2fs_get_next_inode_full(scan.get(), &number, inode, static_cast<int>(memory.size()));
+      const errcode_t problem =
+          ext2fs_get_next_inode_full(scan.get(), &number, inode, static_cast<int>(memory.size()));
       if (problem == EXT2_ET_BAD_BLOCK_IN_INODE_TABLE) continue;
-      if (problem != 0 && problem != EXT2_ET_INODE_CSUM_INVALID) return fail(Code::kCorrupt, "an inode table cannot be read");
+      if (problem != 0 && problem != EXT2_ET_INODE_CSUM_INVALID)
+        return fail(Code::kCorrupt, "an inode table cannot be read");
       if (number == 0) break;
       if (sink_.full()) return {};
       used += map_inode(number, *inode) ? 1 : 0;
@@ -46,19 +51,24 @@ class InodeMapper {
 
  private:
   bool map_inode(ext2_ino_t number, const ext2_inode& inode) {
-    const bool used = number < EXT2_FIRST_INODE(fs_->super) || ext2fs_test_inode_bitmap2(fs_->inode_map, number) != 0;
+    const bool used =
+        number < EXT2_FIRST_INODE(fs_->super) || ext2fs_test_inode_bitmap2(fs_->inode_map, number) != 0;
     // A deleted inode that still has its generation says whose a left directory block is.
     if (used || inode.i_generation != 0) sink_.add_inode(number, inode.i_generation);
     if (!used) return false;
-    auto* mutable_inode = const_cast<ext2_inode*>(&inode);  // libext2fs takes no const, and does not write here
-    if (const blk64_t xattr = ext2fs_file_acl_block(fs_, mutable_inode); xattr != 0) add_blocks(xattr, 1, FsPart::kXattr, true, number);
+    auto* mutable_inode =
+        const_cast<ext2_inode*>(&inode);  // libext2fs takes no const, and does not write here
+    if (const blk64_t xattr = ext2fs_file_acl_block(fs_, mutable_inode); xattr != 0)
+      add_blocks(xattr, 1, FsPart::kXattr, true, number);
     if (number == EXT2_BAD_INO || ext2fs_inode_has_valid_blocks2(fs_, mutable_inode) == 0) return true;
     number_ = number;
     size_bytes_ = EXT2_I_SIZE(&inode);
     part_ = part_of(number, inode);
     journal_.clear();
-    if ((inode.i_flags & EXT4_EXTENTS_FL) != 0) map_extents(number, mutable_inode);
-    else map_indirect(number, mutable_inode);
+    if ((inode.i_flags & EXT4_EXTENTS_FL) != 0)
+      map_extents(number, mutable_inode);
+    else
+      map_indirect(number, mutable_inode);
     if (part_ == FsPart::kJournal) map_journal(fs_, journal_, number, sink_);
     return true;
   }
@@ -74,7 +84,9 @@ class InodeMapper {
 
   void add_blocks(blk64_t block, std::uint64_t count, FsPart part, bool live, ext2_ino_t inode) {
     std::uint64_t offset = 0, length = 0;
-    if (__builtin_mul_overflow(block, block_bytes_, &offset) || __builtin_mul_overflow(count, block_bytes_, &length)) return;
+    if (__builtin_mul_overflow(block, block_bytes_, &offset) ||
+        __builtin_mul_overflow(count, block_bytes_, &length))
+      return;
     sink_.add(offset, length, part, live, inode);
   }
 
@@ -90,7 +102,8 @@ class InodeMapper {
       return;
     }
     if (part_ == FsPart::kDirectory && !unwritten) {
-      for (std::uint64_t i = 0; i < count && !sink_.full(); ++i, ++steps_) map_directory_block(fs_, physical + i, number_, sink_);
+      for (std::uint64_t i = 0; i < count && !sink_.full(); ++i, ++steps_)
+        map_directory_block(fs_, physical + i, number_, sink_);
       return;
     }
     // Copies of the reserved descriptor blocks: no reader looks at them before a resize.
@@ -100,10 +113,14 @@ class InodeMapper {
 
   void add_data(blk64_t logical, blk64_t physical, std::uint64_t count, bool unwritten) {
     std::uint64_t start = 0, offset = 0, length = 0;
-    if (__builtin_mul_overflow(logical, block_bytes_, &start) || __builtin_mul_overflow(physical, block_bytes_, &offset) || __builtin_mul_overflow(count, block_bytes_, &length)) return;
+    if (__builtin_mul_overflow(logical, block_bytes_, &start) ||
+        __builtin_mul_overflow(physical, block_bytes_, &offset) ||
+        __builtin_mul_overflow(count, block_bytes_, &length))
+      return;
     // Unwritten extents read as zeros: what is on the disk under them is no content of the file.
     std::uint64_t live = unwritten || start >= size_bytes_ ? 0 : std::min(length, size_bytes_ - start);
-    if (part_ == FsPart::kSymlink || part_ == FsPart::kXattr) live = unwritten ? 0 : std::min(length, std::max<std::uint64_t>(live, block_bytes_));
+    if (part_ == FsPart::kSymlink || part_ == FsPart::kXattr)
+      live = unwritten ? 0 : std::min(length, std::max<std::uint64_t>(live, block_bytes_));
     sink_.add(offset, live, part_, true, number_);
     sink_.add(offset + live, length - live, FsPart::kFileTailSlack, false, number_);
   }
@@ -117,8 +134,10 @@ class InodeMapper {
          problem = ext2fs_extent_get(handle.get(), EXT2_EXTENT_NEXT, &extent)) {
       if (++steps_ > kMaxTreeSteps || sink_.full()) return;
       if ((extent.e_flags & EXT2_EXTENT_FLAGS_SECOND_VISIT) != 0) continue;
-      if ((extent.e_flags & EXT2_EXTENT_FLAGS_LEAF) == 0) add_blocks(extent.e_pblk, 1, FsPart::kExtentTree, true, number);
-      else add_run(extent.e_lblk, extent.e_pblk, extent.e_len, (extent.e_flags & EXT2_EXTENT_FLAGS_UNINIT) != 0);
+      if ((extent.e_flags & EXT2_EXTENT_FLAGS_LEAF) == 0)
+        add_blocks(extent.e_pblk, 1, FsPart::kExtentTree, true, number);
+      else
+        add_run(extent.e_lblk, extent.e_pblk, extent.e_len, (extent.e_flags & EXT2_EXTENT_FLAGS_UNINIT) != 0);
     }
   }
 
@@ -153,16 +172,20 @@ class InodeMapper {
 
 }  // namespace
 
-Result<void> map_inodes(ext2_filsys fs, ExtentSink& sink, ExtAnswer& answer) { return InodeMapper(fs, sink, answer).map(); }
+Result<void> map_inodes(ext2_filsys fs, ExtentSink& sink, ExtAnswer& answer) {
+  return InodeMapper(fs, sink, answer).map();
+}
 
-// Entries fill a block: the bytes between an entry's name and the next entry are slack, where deleted names stay. All of it was
-// written by this file system, so it is live; it is told apart for the reader of a report.
+// Entries fill a block: the bytes between an entry's name and the next entry are slack, where deleted names
+// stay. All of it was written by this file system, so it is live; it is told apart for the reader of a
+// report.
 void map_directory_block(ext2_filsys fs, blk64_t block, std::uint32_t inode, ExtentSink& sink) {
   constexpr std::size_t kEntryHeader = 8, kLeastSlack = 16;
   const std::size_t size = fs->blocksize;
   const std::uint64_t base = block * size;
   std::vector<char> memory(size);
-  if (io_channel_read_blk64(fs->io, block, 1, memory.data()) != 0) return sink.add(base, size, FsPart::kDirectory, true, inode);
+  if (io_channel_read_blk64(fs->io, block, 1, memory.data()) != 0)
+    return sink.add(base, size, FsPart::kDirectory, true, inode);
   const ByteSpan bytes = std::as_bytes(std::span(memory));
   std::size_t from = 0;
   for (std::size_t at = 0; at + kEntryHeader <= size;) {

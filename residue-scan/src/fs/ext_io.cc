@@ -14,10 +14,12 @@ namespace {
 constexpr std::uint64_t kLineBytes = 64 * 1024;
 constexpr std::size_t kLineCount = 256;  // 16 MiB of cache in the child
 
-// Read-only cache of the volume in lines. A line that cannot be read as a whole is not cached: the exact range is asked for.
+// Read-only cache of the volume in lines. A line that cannot be read as a whole is not cached: the exact
+// range is asked for.
 class Source {
  public:
-  Source(IsolateChannel& channel, std::uint64_t volume_bytes) : channel_(channel), size_bytes_(volume_bytes), lines_(kLineCount) {}
+  Source(IsolateChannel& channel, std::uint64_t volume_bytes)
+      : channel_(channel), size_bytes_(volume_bytes), lines_(kLineCount) {}
 
   errcode_t read(std::uint64_t offset, std::size_t size, char* out) {
     if (offset > size_bytes_ || size > size_bytes_ - offset) return EXT2_ET_SHORT_READ;
@@ -63,7 +65,8 @@ class Source {
 Source* g_source = nullptr;
 struct_io_manager g_manager;
 
-// SAFETY: libext2fs hands back the channel that open() below made, with the magic number that it checks itself.
+// SAFETY: libext2fs hands back the channel that open() below made, with the magic number that it checks
+// itself.
 errcode_t open_channel(const char* /*name*/, int /*flags*/, io_channel* out) {
   auto* channel = static_cast<io_channel>(std::calloc(1, sizeof(struct struct_io_channel)));
   if (channel == nullptr) return EXT2_ET_NO_MEMORY;
@@ -90,14 +93,18 @@ errcode_t set_block_size(io_channel channel, int block_bytes) {
 
 errcode_t read_blocks64(io_channel channel, unsigned long long block, int count, void* data) {
   // A negative count is a number of bytes.
-  const std::size_t size = count < 0 ? static_cast<std::size_t>(-static_cast<long long>(count))
-                                     : static_cast<std::size_t>(count) * static_cast<std::size_t>(channel->block_size);
+  const std::size_t size =
+      count < 0 ? static_cast<std::size_t>(-static_cast<long long>(count))
+                : static_cast<std::size_t>(count) * static_cast<std::size_t>(channel->block_size);
   std::uint64_t offset = 0;
-  if (__builtin_mul_overflow(block, static_cast<std::uint64_t>(channel->block_size), &offset)) return EXT2_ET_SHORT_READ;
+  if (__builtin_mul_overflow(block, static_cast<std::uint64_t>(channel->block_size), &offset))
+    return EXT2_ET_SHORT_READ;
   return g_source->read(offset, size, static_cast<char*>(data));
 }
 
-errcode_t read_blocks(io_channel channel, unsigned long block, int count, void* data) { return read_blocks64(channel, block, count, data); }
+errcode_t read_blocks(io_channel channel, unsigned long block, int count, void* data) {
+  return read_blocks64(channel, block, count, data);
+}
 errcode_t refuse_write64(io_channel, unsigned long long, int, const void*) { return EXT2_ET_RO_FILSYS; }
 errcode_t refuse_write(io_channel, unsigned long, int, const void*) { return EXT2_ET_RO_FILSYS; }
 errcode_t flush(io_channel) { return 0; }

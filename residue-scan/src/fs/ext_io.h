@@ -1,5 +1,5 @@
-// An io_manager for libext2fs that reads through the isolation channel. Lives in the isolated child only; one at a time.
-// Private to scan.
+// An io_manager for libext2fs that reads through the isolation channel. Lives in the isolated child only; one
+// at a time. Private to scan.
 #pragma once
 
 #include <ext2fs/ext2fs.h>
@@ -12,7 +12,8 @@ namespace vacant::scan {
 // Largest read that the child may ask for in one upcall.
 inline constexpr std::uint64_t kMaxUpcallBytes = 1 << 20;
 
-// Makes `channel` and `volume_bytes` the source of every image that is opened with the returned manager from now on.
+// Makes `channel` and `volume_bytes` the source of every image that is opened with the returned manager from
+// now on.
 io_manager channel_io_manager(IsolateChannel& channel, std::uint64_t volume_bytes);
 
 // The request's bytes and back (offset, length).

@@ -13,10 +13,12 @@ constexpr std::size_t kHeaderBytes = 12;
 
 class JournalMapper {
  public:
-  JournalMapper(ext2_filsys fs, const std::vector<blk64_t>& blocks) : fs_(fs), blocks_(blocks), live_(blocks.size(), false), bytes_(fs->blocksize) {}
+  JournalMapper(ext2_filsys fs, const std::vector<blk64_t>& blocks)
+      : fs_(fs), blocks_(blocks), live_(blocks.size(), false), bytes_(fs->blocksize) {}
 
   const std::vector<bool>& map() {
-    if (blocks_.empty() || !load(0) || be(0) != kMagic || (be(4) != kSuperV1 && be(4) != kSuperV2)) return live_;
+    if (blocks_.empty() || !load(0) || be(0) != kMagic || (be(4) != kSuperV1 && be(4) != kSuperV2))
+      return live_;
     live_[0] = true;
     first_ = be(20) == 0 ? 1 : be(20);
     features_ = be(4) == kSuperV2 ? be(40) : 0;
@@ -57,7 +59,8 @@ class JournalMapper {
     std::size_t count = 0;
     for (std::size_t at = kHeaderBytes; at + tag <= bytes_.size();) {
       const ByteSpan view = std::as_bytes(std::span(bytes_));
-      const std::uint32_t flags = (features_ & kFeatureCsumV3) != 0 ? load_be<std::uint32_t>(view, at + 4) : load_be<std::uint16_t>(view, at + 6);
+      const std::uint32_t flags = (features_ & kFeatureCsumV3) != 0 ? load_be<std::uint32_t>(view, at + 4)
+                                                                    : load_be<std::uint16_t>(view, at + 6);
       ++count;
       if ((flags & kFlagLast) != 0) break;
       at += tag + ((flags & kFlagSameUuid) != 0 ? 0 : 16);
@@ -65,8 +68,12 @@ class JournalMapper {
     return count;
   }
 
-  bool load(std::size_t index) { return blocks_[index] != 0 && io_channel_read_blk64(fs_->io, blocks_[index], 1, bytes_.data()) == 0; }
-  [[nodiscard]] std::uint32_t be(std::size_t at) const { return load_be<std::uint32_t>(std::as_bytes(std::span(bytes_)), at); }
+  bool load(std::size_t index) {
+    return blocks_[index] != 0 && io_channel_read_blk64(fs_->io, blocks_[index], 1, bytes_.data()) == 0;
+  }
+  [[nodiscard]] std::uint32_t be(std::size_t at) const {
+    return load_be<std::uint32_t>(std::as_bytes(std::span(bytes_)), at);
+  }
 
   ext2_filsys fs_;
   const std::vector<blk64_t>& blocks_;
@@ -82,7 +89,9 @@ void map_journal(ext2_filsys fs, const std::vector<blk64_t>& blocks, std::uint32
   JournalMapper mapper(fs, blocks);
   const std::vector<bool>& live = mapper.map();
   for (std::size_t i = 0; i < blocks.size(); ++i)
-    if (blocks[i] != 0) sink.add(blocks[i] * fs->blocksize, fs->blocksize, live[i] ? FsPart::kJournal : FsPart::kJournalSlack, live[i], inode);
+    if (blocks[i] != 0)
+      sink.add(blocks[i] * fs->blocksize, fs->blocksize, live[i] ? FsPart::kJournal : FsPart::kJournalSlack,
+               live[i], inode);
 }
 
 }  // namespace vacant::scan

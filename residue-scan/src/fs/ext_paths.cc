@@ -21,11 +21,13 @@ struct Name {
 // Reads every directory once and keeps the names of directories and of the inodes that are wanted.
 class NameCollector {
  public:
-  NameCollector(ext2_filsys fs, const ExtRequest& request) : fs_(fs), wanted_(request.inodes.begin(), request.inodes.end()), max_names_(request.max_inodes) {}
+  NameCollector(ext2_filsys fs, const ExtRequest& request)
+      : fs_(fs), wanted_(request.inodes.begin(), request.inodes.end()), max_names_(request.max_inodes) {}
 
   Result<void> collect() {
     ext2_inode_scan scan = nullptr;
-    if (ext2fs_open_inode_scan(fs_, 0, &scan) != 0) return fail(Code::kCorrupt, "the inode tables cannot be read");
+    if (ext2fs_open_inode_scan(fs_, 0, &scan) != 0)
+      return fail(Code::kCorrupt, "the inode tables cannot be read");
     ext2_ino_t number = 0;
     ext2_inode inode{};
     for (;;) {
@@ -59,8 +61,10 @@ class NameCollector {
     if (++collector->entries_ > kMaxEntries) return DIRENT_ABORT;
     const std::string_view name(entry->name, static_cast<std::size_t>(ext2fs_dirent_name_len(entry)));
     if (entry->inode == 0 || name == "." || name == "..") return 0;
-    const bool directory_entry = ext2fs_dirent_file_type(entry) == EXT2_FT_DIR || ext2fs_dirent_file_type(entry) == EXT2_FT_UNKNOWN;
-    if (directory_entry || collector->wanted_.contains(entry->inode)) collector->names_.try_emplace(entry->inode, Name{directory, std::string(name)});
+    const bool directory_entry =
+        ext2fs_dirent_file_type(entry) == EXT2_FT_DIR || ext2fs_dirent_file_type(entry) == EXT2_FT_UNKNOWN;
+    if (directory_entry || collector->wanted_.contains(entry->inode))
+      collector->names_.try_emplace(entry->inode, Name{directory, std::string(name)});
     return 0;
   }
 

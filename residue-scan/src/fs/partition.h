@@ -1,5 +1,5 @@
-// Partition tables: GPT (UEFI specification 2.10, chapter 5) and MBR with logical partitions. Bounded; trusts nothing.
-// Private to scan.
+// Partition tables: GPT (UEFI specification 2.10, chapter 5) and MBR with logical partitions. Bounded; trusts
+// nothing. Private to scan.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ struct Partition {
 };
 
 struct PartitionTable {
-  std::vector<Partition> partitions;  // sorted; those that leave the device or overlap an earlier one are left out
+  std::vector<Partition>
+      partitions;  // sorted; those that leave the device or overlap an earlier one are left out
   std::vector<std::string> problems;
 };
 

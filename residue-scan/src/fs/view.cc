@@ -12,21 +12,43 @@ namespace vacant::scan {
 
 namespace {
 
-constexpr std::array<std::string_view, 20> kPartNames = {
-    "file", "file-tail-slack", "directory", "directory-slack", "extent-tree", "xattr", "symlink", "inode-table", "unused-inode", "block-bitmap",
-    "inode-bitmap", "group-descriptors", "reserved-gdt", "superblock", "superblock-slack", "journal", "journal-slack", "other", "free", "outside"};
+constexpr std::array<std::string_view, 20> kPartNames = {"file",
+                                                         "file-tail-slack",
+                                                         "directory",
+                                                         "directory-slack",
+                                                         "extent-tree",
+                                                         "xattr",
+                                                         "symlink",
+                                                         "inode-table",
+                                                         "unused-inode",
+                                                         "block-bitmap",
+                                                         "inode-bitmap",
+                                                         "group-descriptors",
+                                                         "reserved-gdt",
+                                                         "superblock",
+                                                         "superblock-slack",
+                                                         "journal",
+                                                         "journal-slack",
+                                                         "other",
+                                                         "free",
+                                                         "outside"};
 
 // The first bytes of a volume, enough for every magic that is looked for.
 constexpr std::uint64_t kHeadBytes = 68 * kKiB;
 constexpr std::uint64_t kExtSuperblock = 1024;
 
-bool has_text(ByteSpan head, std::size_t at, std::string_view text) { return head.size() >= at + text.size() && as_text(head.subspan(at, text.size())) == text; }
+bool has_text(ByteSpan head, std::size_t at, std::string_view text) {
+  return head.size() >= at + text.size() && as_text(head.subspan(at, text.size())) == text;
+}
 
-bool is_ext_superblock(ByteSpan bytes, std::size_t at) { return bytes.size() >= at + 1024 && load_le<std::uint16_t>(bytes, at + 56) == 0xEF53; }
+bool is_ext_superblock(ByteSpan bytes, std::size_t at) {
+  return bytes.size() >= at + 1024 && load_le<std::uint16_t>(bytes, at + 56) == 0xEF53;
+}
 
 // A first backup superblock where mke2fs puts it: then a wiped start still counts as ext.
 bool has_ext_backup(BlockDevice& device, const Extent& volume) {
-  constexpr std::array<std::uint64_t, 5> kOffsets = {8193 * 1024ULL, 16384 * 2048ULL, 32768 * 4096ULL, 65528 * 16384ULL, 65528 * 65536ULL};
+  constexpr std::array<std::uint64_t, 5> kOffsets = {8193 * 1024ULL, 16384 * 2048ULL, 32768 * 4096ULL,
+                                                     65528 * 16384ULL, 65528 * 65536ULL};
   for (const std::uint64_t offset : kOffsets) {
     if (offset + 1024 > volume.length_bytes) continue;
     ByteVector block(1024);
@@ -65,7 +87,8 @@ void recognise(BlockDevice& device, Volume& volume) {
 }
 
 // One isolated child a volume. Reads go up to the parent, inside the volume only.
-Result<ExtAnswer> ask_child(BlockDevice& device, const Extent& volume, const ExtRequest& request, const FsLimits& limits, const CancelToken* cancel) {
+Result<ExtAnswer> ask_child(BlockDevice& device, const Extent& volume, const ExtRequest& request,
+                            const FsLimits& limits, const CancelToken* cancel) {
   IsolateLimits isolate_limits;
   isolate_limits.wall = limits.wall;
   isolate_limits.cpu_seconds = static_cast<std::uint64_t>(limits.wall.count() / 1000 + 1);
@@ -74,7 +97,8 @@ Result<ExtAnswer> ask_child(BlockDevice& device, const Extent& volume, const Ext
   Isolate child = VACANT_TRY(Isolate::start(ext_child, isolate_limits));
   const auto read = [&](ByteSpan question) -> Result<ByteVector> {
     const Extent range = VACANT_TRY(decode_read(question));
-    if (range.length_bytes > kMaxUpcallBytes || range.end_bytes() > volume.length_bytes) return fail(Code::kCorrupt, "a read outside the volume");
+    if (range.length_bytes > kMaxUpcallBytes || range.end_bytes() > volume.length_bytes)
+      return fail(Code::kCorrupt, "a read outside the volume");
     ByteVector out(static_cast<std::size_t>(range.length_bytes));
     VACANT_TRY(device.read(volume.offset_bytes + range.offset_bytes, out));
     return out;
@@ -83,9 +107,12 @@ Result<ExtAnswer> ask_child(BlockDevice& device, const Extent& volume, const Ext
   return decode_answer(answer, request);
 }
 
-// Two owners of one byte are a damaged file system: only the first keeps it, and nothing of the overlap is live.
+// Two owners of one byte are a damaged file system: only the first keeps it, and nothing of the overlap is
+// live.
 void resolve_overlaps(std::vector<FsExtent>& extents, std::vector<std::string>& problems) {
-  std::ranges::sort(extents, [](const FsExtent& a, const FsExtent& b) { return std::pair(a.extent, a.part) < std::pair(b.extent, b.part); });
+  std::ranges::sort(extents, [](const FsExtent& a, const FsExtent& b) {
+    return std::pair(a.extent, a.part) < std::pair(b.extent, b.part);
+  });
   std::vector<FsExtent> out;
   out.reserve(extents.size());
   std::size_t overlaps = 0;
@@ -99,7 +126,8 @@ void resolve_overlaps(std::vector<FsExtent>& extents, std::vector<std::string>& 
     out.push_back(part);
   }
   extents = std::move(out);
-  if (overlaps > 0) problems.push_back(fmt::format("{} pieces of file systems claim bytes that another one owns", overlaps));
+  if (overlaps > 0)
+    problems.push_back(fmt::format("{} pieces of file systems claim bytes that another one owns", overlaps));
 }
 
 void take_answer(const ExtAnswer& answer, int index, FsView& view) {
@@ -122,7 +150,8 @@ void take_answer(const ExtAnswer& answer, int index, FsView& view) {
   }
 }
 
-void parse_volume(BlockDevice& device, int index, const FsLimits& limits, const CancelToken& cancel, FsView& view) {
+void parse_volume(BlockDevice& device, int index, const FsLimits& limits, const CancelToken& cancel,
+                  FsView& view) {
   Volume& volume = view.volumes[static_cast<std::size_t>(index)];
   ExtRequest request;
   request.volume_bytes = volume.extent.length_bytes;
@@ -144,18 +173,21 @@ std::optional<FsPart> fs_part_from_name(std::string_view text) {
 }
 
 Place FsView::place_of(std::uint64_t offset_bytes) const {
-  const auto after = std::ranges::upper_bound(extents, offset_bytes, {}, [](const FsExtent& part) { return part.extent.offset_bytes; });
+  const auto after = std::ranges::upper_bound(extents, offset_bytes, {},
+                                              [](const FsExtent& part) { return part.extent.offset_bytes; });
   if (after != extents.begin() && std::prev(after)->extent.contains(offset_bytes)) {
     const FsExtent& part = *std::prev(after);
     return {part.volume, part.part, part.inode, ""};
   }
   for (std::size_t i = 0; i < volumes.size(); ++i)
-    if (volumes[i].extent.contains(offset_bytes)) return {static_cast<int>(i), volumes[i].parsed ? FsPart::kFree : FsPart::kOutside, 0, ""};
+    if (volumes[i].extent.contains(offset_bytes))
+      return {static_cast<int>(i), volumes[i].parsed ? FsPart::kFree : FsPart::kOutside, 0, ""};
   return {};
 }
 
 bool FsView::is_live(const Extent& extent) const {
-  auto part = std::ranges::upper_bound(extents, extent.offset_bytes, {}, [](const FsExtent& entry) { return entry.extent.offset_bytes; });
+  auto part = std::ranges::upper_bound(extents, extent.offset_bytes, {},
+                                       [](const FsExtent& entry) { return entry.extent.offset_bytes; });
   if (part == extents.begin()) return false;
   --part;
   std::uint64_t at = extent.offset_bytes;
@@ -181,14 +213,17 @@ Result<FsView> build_fs_view(BlockDevice& device, const FsLimits& limits, const 
   for (std::size_t i = 0; i < view.volumes.size(); ++i) {
     if (cancel.cancelled()) return fail(Code::kCancelled, "stopped while reading the file systems");
     if (view.volumes[i].type == "ext4") parse_volume(device, static_cast<int>(i), limits, cancel, view);
-    if (view.volumes[i].status.starts_with("damaged") || (view.volumes[i].type == "ext4" && !view.volumes[i].parsed))
+    if (view.volumes[i].status.starts_with("damaged") ||
+        (view.volumes[i].type == "ext4" && !view.volumes[i].parsed))
       view.problems.push_back(fmt::format("{}: {}", view.volumes[i].partition, view.volumes[i].status));
   }
   resolve_overlaps(view.extents, view.problems);
   return view;
 }
 
-Result<std::map<std::uint32_t, std::string>> resolve_paths(BlockDevice& device, const Volume& volume, std::span<const std::uint32_t> inodes, const FsLimits& limits) {
+Result<std::map<std::uint32_t, std::string>> resolve_paths(BlockDevice& device, const Volume& volume,
+                                                           std::span<const std::uint32_t> inodes,
+                                                           const FsLimits& limits) {
   if (volume.type != "ext4" || inodes.empty()) return std::map<std::uint32_t, std::string>();
   ExtRequest request;
   request.paths = true;

@@ -74,7 +74,8 @@ Result<ExtRequest> decode_request(ByteSpan bytes) {
   out.volume_bytes = VACANT_TRY(reader.le<std::uint64_t>());
   out.max_extents = VACANT_TRY(reader.le<std::uint64_t>());
   out.max_inodes = VACANT_TRY(reader.le<std::uint64_t>());
-  for (std::uint64_t i = 0, n = VACANT_TRY(read_count(reader, kMaxPaths)); i < n; ++i) out.inodes.push_back(VACANT_TRY(reader.le<std::uint32_t>()));
+  for (std::uint64_t i = 0, n = VACANT_TRY(read_count(reader, kMaxPaths)); i < n; ++i)
+    out.inodes.push_back(VACANT_TRY(reader.le<std::uint32_t>()));
   return out;
 }
 

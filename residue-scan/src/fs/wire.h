@@ -1,4 +1,5 @@
-// What the isolated ext parser is asked and answers. Both sides of the channel; the parent trusts no answer. Private to scan.
+// What the isolated ext parser is asked and answers. Both sides of the channel; the parent trusts no answer.
+// Private to scan.
 #pragma once
 
 #include <map>
@@ -11,7 +12,7 @@
 namespace vacant::scan {
 
 struct ExtRequest {
-  bool paths = false;                // resolve paths instead of building the view
+  bool paths = false;  // resolve paths instead of building the view
   std::uint64_t volume_bytes = 0;
   std::uint64_t max_extents = 0;
   std::uint64_t max_inodes = 0;

@@ -1,5 +1,5 @@
-// Extent tree blocks, inode tables, xattr blocks, superblocks, group descriptors. Source of the formats: the kernel's
-// Documentation/filesystems/ext4.
+// Extent tree blocks, inode tables, xattr blocks, superblocks, group descriptors. Source of the formats: the
+// kernel's Documentation/filesystems/ext4.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,19 +18,23 @@ std::uint32_t untwist(std::uint32_t state) { return uncrc_u32(state, 0); }
 
 constexpr std::size_t kPieceBytes = 1024;  // the smallest block; larger ones are attributed piece by piece
 constexpr std::size_t kInodeBytes = 256, kSlots = kPieceBytes / kInodeBytes;
-constexpr std::size_t kChecksumLow = 0x7C, kChecksumHigh = 0x82, kGeneration = 0x64, kExtraSize = 0x80, kMode = 0, kLinks = 0x1A;
+constexpr std::size_t kChecksumLow = 0x7C, kChecksumHigh = 0x82, kGeneration = 0x64, kExtraSize = 0x80,
+                      kMode = 0, kLinks = 0x1A;
 
 bool looks_like_inode(ByteSpan inode) {
   const auto extra = load_le<std::uint16_t>(inode, kExtraSize);
   if (extra < 4 || extra > kInodeBytes - 128 || extra % 4 != 0) return false;
   const unsigned type = load_le<std::uint16_t>(inode, kMode) >> 12U;
-  const bool known = type == 0 || type == 1 || type == 2 || type == 4 || type == 6 || type == 8 || type == 10 || type == 12;
-  return known && load_le<std::uint16_t>(inode, kLinks) < 65000 && load_le<std::uint16_t>(inode, kChecksumLow) != 0;
+  const bool known =
+      type == 0 || type == 1 || type == 2 || type == 4 || type == 6 || type == 8 || type == 10 || type == 12;
+  return known && load_le<std::uint16_t>(inode, kLinks) < 65000 &&
+         load_le<std::uint16_t>(inode, kChecksumLow) != 0;
 }
 
 // seed ^ inode number, from one inode's checksum.
 std::uint32_t seed_xor_number(ByteSpan inode) {
-  const std::uint32_t checksum = load_le<std::uint16_t>(inode, kChecksumLow) | (std::uint32_t{load_le<std::uint16_t>(inode, kChecksumHigh)} << 16U);
+  const std::uint32_t checksum = load_le<std::uint16_t>(inode, kChecksumLow) |
+                                 (std::uint32_t{load_le<std::uint16_t>(inode, kChecksumHigh)} << 16U);
   std::array<std::byte, kInodeBytes> copy{};
   std::ranges::copy(inode, copy.begin());
   store_le<std::uint16_t>(copy, kChecksumLow, 0);
@@ -39,7 +43,8 @@ std::uint32_t seed_xor_number(ByteSpan inode) {
   return untwist(uncrc_u32(state, load_le<std::uint32_t>(inode, kGeneration)));
 }
 
-// Inode numbers in a piece are base+1 .. base+4 with base a multiple of 4. Whether a ^ b can be the difference of two slots.
+// Inode numbers in a piece are base+1 .. base+4 with base a multiple of 4. Whether a ^ b can be the
+// difference of two slots.
 bool fits_slots(std::uint32_t difference, std::size_t left, std::size_t right) {
   const auto low = static_cast<std::uint32_t>(((left + 1) ^ (right + 1)) & 3U);
   if ((difference & 3U) != low) return false;
@@ -55,7 +60,8 @@ constexpr std::size_t kXattrChecksum = 16, kXattrHeader = 32;
 bool looks_like_xattr(ByteSpan window) {
   if (window.size() < 1024 || load_le<std::uint32_t>(window, 0) != 0xEA020000U) return false;
   const auto references = load_le<std::uint32_t>(window, 4);
-  const bool header = references > 0 && references <= 1024 && load_le<std::uint32_t>(window, 8) == 1 && load_le<std::uint32_t>(window, kXattrChecksum) != 0;
+  const bool header = references > 0 && references <= 1024 && load_le<std::uint32_t>(window, 8) == 1 &&
+                      load_le<std::uint32_t>(window, kXattrChecksum) != 0;
   const auto name_bytes = load_le<std::uint8_t>(window, kXattrHeader);
   const auto index = load_le<std::uint8_t>(window, kXattrHeader + 1);
   return header && is_zero(window.subspan(20, 12)) && index <= 10 && (name_bytes > 0 || index > 0);
@@ -63,7 +69,8 @@ bool looks_like_xattr(ByteSpan window) {
 
 // The block number that the checksum implies if the block were of this file system.
 std::uint32_t implied_block(ByteSpan block, std::uint32_t seed) {
-  const std::uint32_t state = uncrc_without(load_le<std::uint32_t>(block, kXattrChecksum), block, kXattrChecksum, 4);
+  const std::uint32_t state =
+      uncrc_without(load_le<std::uint32_t>(block, kXattrChecksum), block, kXattrChecksum, 4);
   return untwist(untwist(state)) ^ seed;
 }
 
@@ -73,8 +80,9 @@ constexpr std::size_t kDescriptorChecksum = 0x1E;
 constexpr std::size_t kLeastDescriptors = 4;  // each but the first is 16 bits of evidence
 
 bool looks_like_descriptor(ByteSpan window, std::size_t at) {
-  return load_le<std::uint32_t>(window, at) != 0 && load_le<std::uint32_t>(window, at + 4) != 0 && load_le<std::uint32_t>(window, at + 8) != 0 &&
-         load_le<std::uint16_t>(window, at + 0x12) < 8 && load_le<std::uint16_t>(window, at + kDescriptorChecksum) != 0;
+  return load_le<std::uint32_t>(window, at) != 0 && load_le<std::uint32_t>(window, at + 4) != 0 &&
+         load_le<std::uint32_t>(window, at + 8) != 0 && load_le<std::uint16_t>(window, at + 0x12) < 8 &&
+         load_le<std::uint16_t>(window, at + kDescriptorChecksum) != 0;
 }
 
 // The seed's part in the 16 stored bits: the same for every descriptor of a file system.
@@ -96,13 +104,16 @@ std::optional<Attribution> examine_ext_extents(ByteSpan window, const OwnIdentit
   const std::size_t most = load_le<std::uint16_t>(window, 4);
   const std::size_t tail = 12 + most * 12;
   const std::size_t block_bytes = tail + 4;
-  if (std::ranges::find(kExtBlockSizes, std::bit_ceil(block_bytes)) == kExtBlockSizes.end()) return std::nullopt;
-  if (std::bit_ceil(block_bytes) - block_bytes >= 12 || std::bit_ceil(block_bytes) > window.size()) return std::nullopt;
+  if (std::ranges::find(kExtBlockSizes, std::bit_ceil(block_bytes)) == kExtBlockSizes.end())
+    return std::nullopt;
+  if (std::bit_ceil(block_bytes) - block_bytes >= 12 || std::bit_ceil(block_bytes) > window.size())
+    return std::nullopt;
   if (entries == 0 || entries > most || load_le<std::uint16_t>(window, 6) > 5) return std::nullopt;
   const std::uint32_t checksum = load_le<std::uint32_t>(window, tail);
   if (checksum == 0) return std::nullopt;  // a file system without metadata checksums
   const std::uint32_t state = crc32c_reverse(checksum, window.first(tail));
-  return Attribution{ProofKind::kExtExtentBlock, !own.inode_states.contains(state), static_cast<std::uint32_t>(std::bit_ceil(block_bytes)),
+  return Attribution{ProofKind::kExtExtentBlock, !own.inode_states.contains(state),
+                     static_cast<std::uint32_t>(std::bit_ceil(block_bytes)),
                      fmt::format("inode:{:08x}", state), fmt::format("{} of {} entries", entries, most)};
 }
 
@@ -125,20 +136,24 @@ std::optional<Attribution> examine_ext_inodes(ByteSpan window, const OwnIdentiti
       ++agreeing;
     }
   }
-  if (!first || agreeing == 0) return std::nullopt;  // one inode alone proves nothing: any checksum leads somewhere
+  if (!first || agreeing == 0)
+    return std::nullopt;  // one inode alone proves nothing: any checksum leads somewhere
   const bool ours = std::ranges::any_of(own.ext, [&](const OwnIdentities::ExtFs& fs) {
     const std::uint32_t number = first_value ^ fs.seed;
     return number != 0 && (number - 1) % kSlots == *first && number < (1U << 28U);
   });
-  return Attribution{ProofKind::kExtInodeTable, !ours, kPieceBytes, ext_identity(first_value), fmt::format("{} inodes whose checksums agree", agreeing + 1)};
+  return Attribution{ProofKind::kExtInodeTable, !ours, kPieceBytes, ext_identity(first_value),
+                     fmt::format("{} inodes whose checksums agree", agreeing + 1)};
 }
 
 std::optional<Attribution> examine_ext_xattr(ByteSpan window, const OwnIdentities& own) {
   if (!looks_like_xattr(window)) return std::nullopt;
   for (const OwnIdentities::ExtFs& fs : own.ext)
-    if (fs.block_bytes <= window.size() && implied_block(window.first(fs.block_bytes), fs.seed) < fs.block_count)
+    if (fs.block_bytes <= window.size() &&
+        implied_block(window.first(fs.block_bytes), fs.seed) < fs.block_count)
       return Attribution{ProofKind::kExtXattrBlock, false, fs.block_bytes, "", "xattr block"};
-  return Attribution{ProofKind::kExtXattrBlock, true, kPieceBytes, "", "xattr block of no file system of ours"};
+  return Attribution{ProofKind::kExtXattrBlock, true, kPieceBytes, "",
+                     "xattr block of no file system of ours"};
 }
 
 std::optional<Attribution> examine_ext_superblock(ByteSpan window, const OwnIdentities& own) {
@@ -147,13 +162,17 @@ std::optional<Attribution> examine_ext_superblock(ByteSpan window, const OwnIden
   const ByteSpan super = window.first(kPieceBytes);
   const bool checksums = (load_le<std::uint32_t>(super, 0x64) & 0x400U) != 0;
   const auto log_block = load_le<std::uint32_t>(super, 0x18);
-  const bool sane = log_block <= 6 && load_le<std::uint32_t>(super, 0) != 0 && load_le<std::uint32_t>(super, 4) != 0 && load_le<std::uint32_t>(super, 0x28) != 0;
-  if (!sane || (checksums && crc32c_raw(~0U, super.first(kChecksumAt)) != load_le<std::uint32_t>(super, kChecksumAt))) return std::nullopt;
+  const bool sane = log_block <= 6 && load_le<std::uint32_t>(super, 0) != 0 &&
+                    load_le<std::uint32_t>(super, 4) != 0 && load_le<std::uint32_t>(super, 0x28) != 0;
+  if (!sane ||
+      (checksums && crc32c_raw(~0U, super.first(kChecksumAt)) != load_le<std::uint32_t>(super, kChecksumAt)))
+    return std::nullopt;
   Uuid uuid{};
   std::ranges::copy(super.subspan(kUuidAt, uuid.size()), uuid.begin());
   const bool own_seed = (load_le<std::uint32_t>(super, 0x60) & 0x2000U) != 0;
   const std::uint32_t seed = own_seed ? load_le<std::uint32_t>(super, kSeedAt) : crc32c_raw(~0U, uuid);
-  return Attribution{ProofKind::kExtSuperblock, !own.uuids.contains(uuid), kPieceBytes, ext_identity(seed), checksums ? "checksum holds" : "no checksum"};
+  return Attribution{ProofKind::kExtSuperblock, !own.uuids.contains(uuid), kPieceBytes, ext_identity(seed),
+                     checksums ? "checksum holds" : "no checksum"};
 }
 
 std::optional<Attribution> examine_ext_descriptors(ByteSpan window, const OwnIdentities& own) {
@@ -163,13 +182,16 @@ std::optional<Attribution> examine_ext_descriptors(ByteSpan window, const OwnIde
     std::size_t count = 0;
     std::uint16_t part = 0;
     for (; (count + 1) * size <= kPieceBytes && looks_like_descriptor(window, count * size); ++count) {
-      const std::uint16_t here = seed_part(window.subspan(count * size, size), static_cast<std::uint32_t>(count));
+      const std::uint16_t here =
+          seed_part(window.subspan(count * size, size), static_cast<std::uint32_t>(count));
       if (count == 0) part = here;
       if (here != part) break;
     }
     if (count < kLeastDescriptors) continue;
-    const bool ours = std::ranges::any_of(own.ext, [&](const OwnIdentities::ExtFs& fs) { return seed_part_of(fs.seed, size) == part; });
-    return Attribution{ProofKind::kExtGroupDescriptors, !ours, kPieceBytes, "", fmt::format("{} descriptors whose checksums agree", count)};
+    const bool ours = std::ranges::any_of(
+        own.ext, [&](const OwnIdentities::ExtFs& fs) { return seed_part_of(fs.seed, size) == part; });
+    return Attribution{ProofKind::kExtGroupDescriptors, !ours, kPieceBytes, "",
+                       fmt::format("{} descriptors whose checksums agree", count)};
   }
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// XFS (version 5) and btrfs: metadata blocks that carry the file system's UUID and a CRC-32C of themselves. Sources: the XFS
-// "Filesystem Structures" document; btrfs' on-disk format page.
+// XFS (version 5) and btrfs: metadata blocks that carry the file system's UUID and a CRC-32C of themselves.
+// Sources: the XFS "Filesystem Structures" document; btrfs' on-disk format page.
 #include <fmt/format.h>
 
 #include "proof/state.h"
@@ -17,15 +17,25 @@ struct XfsKind {
 };
 
 constexpr std::uint32_t magic(const char (&text)[5]) {
-  return (std::uint32_t(std::uint8_t(text[0])) << 24U) | (std::uint32_t(std::uint8_t(text[1])) << 16U) | (std::uint32_t(std::uint8_t(text[2])) << 8U) | std::uint8_t(text[3]);
+  return (std::uint32_t(std::uint8_t(text[0])) << 24U) | (std::uint32_t(std::uint8_t(text[1])) << 16U) |
+         (std::uint32_t(std::uint8_t(text[2])) << 8U) | std::uint8_t(text[3]);
 }
 
-constexpr XfsKind kXfsKinds[] = {
-    {magic("XFSB"), 224, 32, "superblock"},          {magic("XDB3"), 4, 24, "directory block"},      {magic("XDD3"), 4, 24, "directory data"},
-    {magic("XDF3"), 4, 24, "directory free index"},  {magic("AB3B"), 52, 32, "free space btree"},    {magic("AB3C"), 52, 32, "free space btree"},
-    {magic("IAB3"), 52, 32, "inode btree"},          {magic("FIB3"), 52, 32, "free inode btree"},    {magic("RMB3"), 52, 32, "reverse map btree"},
-    {magic("R3FC"), 52, 32, "reference count btree"}, {magic("BMA3"), 64, 40, "extent map btree"},   {magic("XAGF"), 216, 64, "AG free space header"},
-    {magic("XAGI"), 312, 296, "AG inode header"},    {magic("XARM"), 12, 24, "remote attribute"},    {magic("XSLM"), 12, 16, "symlink"}};
+constexpr XfsKind kXfsKinds[] = {{magic("XFSB"), 224, 32, "superblock"},
+                                 {magic("XDB3"), 4, 24, "directory block"},
+                                 {magic("XDD3"), 4, 24, "directory data"},
+                                 {magic("XDF3"), 4, 24, "directory free index"},
+                                 {magic("AB3B"), 52, 32, "free space btree"},
+                                 {magic("AB3C"), 52, 32, "free space btree"},
+                                 {magic("IAB3"), 52, 32, "inode btree"},
+                                 {magic("FIB3"), 52, 32, "free inode btree"},
+                                 {magic("RMB3"), 52, 32, "reverse map btree"},
+                                 {magic("R3FC"), 52, 32, "reference count btree"},
+                                 {magic("BMA3"), 64, 40, "extent map btree"},
+                                 {magic("XAGF"), 216, 64, "AG free space header"},
+                                 {magic("XAGI"), 312, 296, "AG inode header"},
+                                 {magic("XARM"), 12, 24, "remote attribute"},
+                                 {magic("XSLM"), 12, 16, "symlink"}};
 
 // Directory and attribute trees: 16-bit magic at 8, checksum at 12, UUID at 32.
 constexpr std::uint16_t kDaMagics[] = {0x3DF1, 0x3DFF, 0x3EBE, 0x3BEE};
@@ -35,13 +45,15 @@ bool xfs_checksum_holds(ByteSpan block, std::size_t checksum_at) {
   return ~crc_without(~0U, block, checksum_at, 4) == load_le<std::uint32_t>(block, checksum_at);
 }
 
-std::optional<Attribution> xfs_block(ByteSpan window, std::size_t checksum_at, std::size_t uuid_at, const char* what, const OwnIdentities& own) {
+std::optional<Attribution> xfs_block(ByteSpan window, std::size_t checksum_at, std::size_t uuid_at,
+                                     const char* what, const OwnIdentities& own) {
   for (const std::size_t size : kXfsSizes) {
     if (size > window.size() || size < checksum_at + 4 || size < uuid_at + 16) continue;
     if (!xfs_checksum_holds(window.first(size), checksum_at)) continue;
     Uuid uuid{};
     std::ranges::copy(window.subspan(uuid_at, uuid.size()), uuid.begin());
-    return Attribution{ProofKind::kXfs, !own.uuids.contains(uuid), static_cast<std::uint32_t>(size), uuid_identity(uuid), what};
+    return Attribution{ProofKind::kXfs, !own.uuids.contains(uuid), static_cast<std::uint32_t>(size),
+                       uuid_identity(uuid), what};
   }
   return std::nullopt;
 }
@@ -66,13 +78,19 @@ std::optional<Attribution> examine_btrfs(ByteSpan window, const OwnIdentities& o
   if (window.size() < 4096) return std::nullopt;
   const bool super = as_text(window.subspan(64, 8)) == "_BHRfS_M";
   // Cheap refusal of everything else: a checksum of CRC-32C fills 4 of its 32 bytes, and the level is small.
-  if (!super && (!is_zero(window.subspan(4, 28)) || load_le<std::uint8_t>(window, 100) > 8 || load_le<std::uint32_t>(window, 0) == 0)) return std::nullopt;
-  for (const std::size_t size : {std::size_t{4096}, std::size_t{16384}, std::size_t{8192}, std::size_t{32768}, std::size_t{65536}}) {
+  if (!super && (!is_zero(window.subspan(4, 28)) || load_le<std::uint8_t>(window, 100) > 8 ||
+                 load_le<std::uint32_t>(window, 0) == 0))
+    return std::nullopt;
+  for (const std::size_t size :
+       {std::size_t{4096}, std::size_t{16384}, std::size_t{8192}, std::size_t{32768}, std::size_t{65536}}) {
     if (size > window.size() || (super && size != 4096)) continue;
-    if (~crc32c_raw(~0U, window.subspan(kChecksumBytes, size - kChecksumBytes)) != load_le<std::uint32_t>(window, 0)) continue;
+    if (~crc32c_raw(~0U, window.subspan(kChecksumBytes, size - kChecksumBytes)) !=
+        load_le<std::uint32_t>(window, 0))
+      continue;
     Uuid fsid{};
     std::ranges::copy(window.subspan(kFsidAt, fsid.size()), fsid.begin());
-    return Attribution{ProofKind::kBtrfs, !own.uuids.contains(fsid), static_cast<std::uint32_t>(size), uuid_identity(fsid), super ? "superblock" : "tree block"};
+    return Attribution{ProofKind::kBtrfs, !own.uuids.contains(fsid), static_cast<std::uint32_t>(size),
+                       uuid_identity(fsid), super ? "superblock" : "tree block"};
   }
   return std::nullopt;
 }

@@ -13,14 +13,16 @@ namespace vacant::scan {
 // Our own identities.
 struct OwnIdentities {
   struct ExtFs {
-    std::uint32_t seed = 0;          // of the metadata checksums
-    std::uint32_t journal_seed = 0;  // crc32c(~0, journal UUID): the UUID of an internal journal is the file system's
+    std::uint32_t seed = 0;  // of the metadata checksums
+    std::uint32_t journal_seed =
+        0;  // crc32c(~0, journal UUID): the UUID of an internal journal is the file system's
     std::uint64_t block_count = 0;
     std::uint32_t block_bytes = 0;
   };
   std::vector<ExtFs> ext;
-  std::set<Uuid> uuids;                            // of every volume
-  std::unordered_set<std::uint32_t> inode_states;  // checksum state behind (seed, inode, generation), every own inode
+  std::set<Uuid> uuids;  // of every volume
+  std::unordered_set<std::uint32_t>
+      inode_states;  // checksum state behind (seed, inode, generation), every own inode
 };
 
 // Each examiner looks for its own kinds at window[0]; nullopt: none of them, or no proof.
@@ -40,10 +42,11 @@ std::uint32_t crc_u32(std::uint32_t state, std::uint32_t value);
 std::uint32_t uncrc_u32(std::uint32_t state, std::uint32_t value);
 // CRC-32C with one field counted as zeros.
 std::uint32_t crc_without(std::uint32_t state, ByteSpan bytes, std::size_t field_at, std::size_t field_bytes);
-std::uint32_t uncrc_without(std::uint32_t state, ByteSpan bytes, std::size_t field_at, std::size_t field_bytes);
+std::uint32_t uncrc_without(std::uint32_t state, ByteSpan bytes, std::size_t field_at,
+                            std::size_t field_bytes);
 
-// The name of an ext file system: the top bits of its checksum seed. Lower ones cannot be told from the inode number
-// in an inode table block, so all sources use the same part and a file system is counted once.
+// The name of an ext file system: the top bits of its checksum seed. Lower ones cannot be told from the inode
+// number in an inode table block, so all sources use the same part and a file system is counted once.
 inline constexpr unsigned kSeedBits = 10;
 std::string ext_identity(std::uint32_t seed);
 std::string uuid_identity(ByteSpan uuid);

@@ -6,7 +6,8 @@ namespace vacant::scan {
 
 namespace {
 
-// The length of the valid UTF-8 sequence at `at`, or 0. Overlong forms, surrogates and values past U+10FFFF are not valid.
+// The length of the valid UTF-8 sequence at `at`, or 0. Overlong forms, surrogates and values past U+10FFFF
+// are not valid.
 std::size_t sequence_length(std::string_view text, std::size_t at, char32_t& value) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(at);
@@ -14,7 +15,10 @@ std::size_t sequence_length(std::string_view text, std::size_t at, char32_t& val
     value = first;
     return 1;
   }
-  const std::size_t length = first >= 0xF0 && first < 0xF5 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 && first < 0xE0 ? 2 : 0;
+  const std::size_t length = first >= 0xF0 && first < 0xF5   ? 4
+                             : first >= 0xE0                 ? 3
+                             : first >= 0xC2 && first < 0xE0 ? 2
+                                                             : 0;
   if (length == 0 || first >= 0xF5 || at + length > text.size()) return 0;
   value = first & (0x7FU >> length);
   for (std::size_t i = 1; i < length; ++i) {
@@ -28,8 +32,9 @@ std::size_t sequence_length(std::string_view text, std::size_t at, char32_t& val
 
 // Characters that could move a terminal's cursor or turn the direction of text.
 bool is_harmful(char32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F ||
-         c == 0x2028 || c == 0x2029 || c == 0xFFFE || c == 0xFFFF;
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F || c == 0x2028 || c == 0x2029 ||
+         c == 0xFFFE || c == 0xFFFF;
 }
 
 }  // namespace
@@ -41,7 +46,8 @@ std::string printable(std::string_view text) {
     const std::size_t length = sequence_length(text, at, value);
     if (length == 0 || is_harmful(value)) {
       const std::size_t count = length == 0 ? 1 : length;
-      for (std::size_t i = 0; i < count; ++i) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at + i]));
+      for (std::size_t i = 0; i < count; ++i)
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at + i]));
       at += count;
       continue;
     }
@@ -55,12 +61,23 @@ std::string xml_escape(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;

@@ -17,7 +17,10 @@ std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::er
 Json extent_json(const Extent& extent) { return Json::array({extent.offset_bytes, extent.length_bytes}); }
 
 Json source_json(const DeviceInfo& source) {
-  return {{"kind", name(source.kind)}, {"name", source.name}, {"size_bytes", source.size_bytes}, {"sector_bytes", source.sector_bytes}};
+  return {{"kind", name(source.kind)},
+          {"name", source.name},
+          {"size_bytes", source.size_bytes},
+          {"sector_bytes", source.sector_bytes}};
 }
 
 Json class_bytes_json(const ClassBytes& bytes) {
@@ -63,7 +66,11 @@ Json finding_json(const Finding& finding) {
               {"length_bytes", finding.length_bytes},
               {"extent", extent_json(finding.extent)},
               {"class", name(finding.cls)},
-              {"place", {{"volume", finding.place.volume}, {"part", name(finding.place.part)}, {"inode", finding.place.inode}, {"path", finding.place.path}}},
+              {"place",
+               {{"volume", finding.place.volume},
+                {"part", name(finding.place.part)},
+                {"inode", finding.place.inode},
+                {"path", finding.place.path}}},
               {"detail", finding.detail},
               {"identity", finding.identity},
               {"digest_prefix", finding.digest_prefix}};
@@ -71,8 +78,12 @@ Json finding_json(const Finding& finding) {
 }
 
 Json accepted_json(const AcceptedExtent& entry) {
-  return {{"extent", extent_json(entry.extent)}, {"digest", entry.digest}, {"reason", entry.reason},
-          {"expires", entry.expires}, {"applied", entry.applied}, {"note", entry.note}};
+  return {{"extent", extent_json(entry.extent)},
+          {"digest", entry.digest},
+          {"reason", entry.reason},
+          {"expires", entry.expires},
+          {"applied", entry.applied},
+          {"note", entry.note}};
 }
 
 class Writer {
@@ -114,13 +125,18 @@ std::string to_json(const Report& report) {
   writer.list("volumes", report.volumes, volume_json);
   writer.list("problems", report.problems, [](const std::string& text) { return Json(text); });
   writer.list("accepted", report.accepted, accepted_json);
-  writer.list("rules", report.rules, [](const RuleCount& rule) { return Json::array({rule.rule, rule.count}); });
+  writer.list("rules", report.rules,
+              [](const RuleCount& rule) { return Json::array({rule.rule, rule.count}); });
   writer.field("finding_count", report.finding_count);
   writer.list("findings", report.findings, finding_json);
   writer.field("skipped_count", report.skipped_count);
-  writer.list("skipped", report.skipped, [](const SkippedExtent& part) { return Json{{"extent", extent_json(part.extent)}, {"reason", part.reason}}; });
+  writer.list("skipped", report.skipped, [](const SkippedExtent& part) {
+    return Json{{"extent", extent_json(part.extent)}, {"reason", part.reason}};
+  });
   writer.field("extent_count", report.extent_count);
-  writer.list("extents", report.extents, [](const ClassExtent& part) { return Json::array({part.extent.offset_bytes, part.extent.length_bytes, name(part.cls)}); });
+  writer.list("extents", report.extents, [](const ClassExtent& part) {
+    return Json::array({part.extent.offset_bytes, part.extent.length_bytes, name(part.cls)});
+  });
   // A whole list of extents says what the map says; only a cut one needs the map beside it.
   if (report.extent_count > report.extents.size()) {
     writer.field("map_cell_bytes", report.map.cell_bytes);

@@ -3,7 +3,7 @@
 #include <csignal>
 #include <filesystem>
 
-#include "support.h"
+#include "cli_support.h"
 
 namespace vacant::testing {
 namespace {

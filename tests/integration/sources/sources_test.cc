@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "../cli/support.h"
+#include "cli_support.h"
 
 namespace vacant::testing {
 namespace {

@@ -5,6 +5,7 @@
 #include "fixtures.h"
 #include "run.h"
 #include "vacant/base/file.h"
+#include "vacant/scan/detector.h"
 
 namespace vacant::scan {
 namespace {

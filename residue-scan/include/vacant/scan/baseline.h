@@ -1,5 +1,6 @@
 // Baseline: extents of a disk that its owner accepts, by digest, for a stated reason and until a stated day
-// (docs/formats/baseline.md). It accepts foreign and unexplained bytes; never unread ones, and never a known secret.
+// (docs/formats/baseline.md). It accepts foreign and unexplained bytes; never unread ones, and never a known
+// secret.
 #pragma once
 
 #include <array>
@@ -28,8 +29,10 @@ struct Baseline {
 Result<Baseline> parse_baseline(std::string_view json);
 std::string serialise_baseline(const Baseline& baseline);
 // Digests the extents as they are now. kInvalidArgument for an empty reason or a day that is none.
-Result<Baseline> make_baseline(BlockDevice& device, const std::vector<Extent>& extents, std::string_view reason, std::string_view expires);
+Result<Baseline> make_baseline(BlockDevice& device, const std::vector<Extent>& extents,
+                               std::string_view reason, std::string_view expires);
 // Holds each entry against the device's bytes and the day (YYYY-MM-DD).
-Result<std::vector<AcceptedExtent>> evaluate_baseline(BlockDevice& device, const Baseline& baseline, std::string_view today);
+Result<std::vector<AcceptedExtent>> evaluate_baseline(BlockDevice& device, const Baseline& baseline,
+                                                      std::string_view today);
 
 }  // namespace vacant::scan

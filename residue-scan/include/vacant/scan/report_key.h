@@ -1,4 +1,5 @@
-// Keys that sign reports: an Ed25519 seed as 64 hex digits (secret, mode 0600) and a public key as 64 hex digits.
+// Keys that sign reports: an Ed25519 seed as 64 hex digits (secret, mode 0600) and a public key as 64 hex
+// digits.
 #pragma once
 
 #include <string>

@@ -5,11 +5,14 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "vacant/base/extent.h"
+
 namespace vacant::scan::fs {
 
 namespace {
 
 constexpr std::uint64_t kLineBytes = 64 * 1024;
+constexpr std::uint64_t kSuperblockOffset = 1024;
 constexpr std::size_t kLineCount = 256;  // 16 MiB
 
 struct Line {
@@ -22,6 +25,7 @@ struct State {
   IsolateChannel* channel = nullptr;
   std::uint64_t volume_bytes = 0;
   std::array<Line, kLineCount> lines;
+  ByteVector overlay;
 };
 State& state() {
   static State the_state;
@@ -105,7 +109,19 @@ void use_channel(IsolateChannel& channel, std::uint64_t volume_bytes) {
   state().volume_bytes = volume_bytes;
 }
 
-bool read_volume(std::uint64_t offset_bytes, MutableByteSpan out) {
+void overlay_superblock(ByteVector super) { state().overlay = std::move(super); }
+
+namespace {
+
+void apply_overlay(std::uint64_t offset_bytes, MutableByteSpan out) {
+  const Extent read{offset_bytes, out.size()};
+  const Extent part = read.intersect({kSuperblockOffset, state().overlay.size()});
+  if (part.empty()) return;
+  std::memcpy(out.data() + (part.offset_bytes - offset_bytes),
+              state().overlay.data() + (part.offset_bytes - kSuperblockOffset), part.length_bytes);
+}
+
+bool read_plain(std::uint64_t offset_bytes, MutableByteSpan out) {
   if (offset_bytes > state().volume_bytes || out.size() > state().volume_bytes - offset_bytes) return false;
   while (!out.empty()) {
     const Line* line = load_line(offset_bytes / kLineBytes);
@@ -116,6 +132,14 @@ bool read_volume(std::uint64_t offset_bytes, MutableByteSpan out) {
     out = out.subspan(take);
     offset_bytes += take;
   }
+  return true;
+}
+
+}  // namespace
+
+bool read_volume(std::uint64_t offset_bytes, MutableByteSpan out) {
+  if (!read_plain(offset_bytes, out)) return false;
+  apply_overlay(offset_bytes, out);
   return true;
 }
 

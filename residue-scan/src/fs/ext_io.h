@@ -14,6 +14,8 @@ inline constexpr std::uint32_t kMaxReadBytes = 1U << 20;
 
 // Sets the channel and the size that the manager below reads through. Must outlive every use of it.
 void use_channel(IsolateChannel& channel, std::uint64_t volume_bytes);
+// From now on the volume reads as if these 1024 bytes were its primary superblock (empty: as it is).
+void overlay_superblock(ByteVector super);
 io_manager upcall_io_manager();
 // Reads bytes of the volume through the same cache. False if they lie outside or cannot be read.
 bool read_volume(std::uint64_t offset_bytes, MutableByteSpan out);

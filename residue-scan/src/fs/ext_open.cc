@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -41,6 +42,20 @@ std::string reason(errcode_t error) {
   }
 }
 
+// A backup superblock with the primary group descriptors: the kernel does not keep backups of the descriptors
+// up to date, so those tell less. nullopt if the descriptors do not fit it.
+std::optional<FsHandle> open_overlaid(std::uint64_t super_offset) {
+  ByteVector super(1024);
+  if (!read_volume(super_offset, super)) return std::nullopt;
+  store_le<std::uint16_t>(super, 90, 0);  // the group that it says it lies in
+  store_le<std::uint32_t>(super, 1020, crc32c_raw(~0U, ByteSpan(super).first(1020)));
+  overlay_superblock(std::move(super));
+  errcode_t error = 0;
+  if (auto fs = try_open(0, 0, 0, error)) return std::move(*fs);
+  overlay_superblock({});
+  return std::nullopt;
+}
+
 // Backups of the usual geometries: the one that the probe saw, else the first of each block size.
 Result<Opened> open_backup(const WalkRequest& request, const std::string& why) {
   for (std::uint32_t bytes = 1024; bytes <= 65536; bytes *= 2) {
@@ -51,6 +66,7 @@ Result<Opened> open_backup(const WalkRequest& request, const std::string& why) {
     errcode_t error = 0;
     auto fs = try_open(block, bytes, 0, error);
     if (!fs || (*fs)->blocksize != bytes) continue;
+    if (auto overlaid = open_overlaid(block * bytes)) *fs = std::move(*overlaid);
     return Opened{std::move(*fs),
                   fmt::format("damaged: primary superblock; the backup at block {} was used", block)};
   }

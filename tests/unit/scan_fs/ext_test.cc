@@ -12,6 +12,7 @@ namespace {
 
 using vacant::testing::make_sparse;
 using vacant::testing::run;
+using vacant::testing::RunOptions;
 using vacant::testing::TempDir;
 using vacant::testing::write_text;
 
@@ -24,6 +25,13 @@ FsView view_of(const std::string& path) {
   auto view = build_fs_view(**device, {}, cancel);
   EXPECT_TRUE(view.has_value()) << (view ? "" : view.error().message);
   return view ? std::move(*view) : FsView{};
+}
+
+void write_at(const std::string& path, std::uint64_t offset, std::string_view text) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(offset));
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  EXPECT_TRUE(file.good());
 }
 
 void fill_tree(const TempDir& temp) {
@@ -51,6 +59,13 @@ std::string make_image(const TempDir& temp, const std::vector<std::string>& opti
   EXPECT_TRUE(made.ok()) << made.describe();
   return path;
 }
+
+struct Variant {
+  const char* label;
+  std::vector<std::string> options;
+};
+
+void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.label; }
 
 struct Ranges {
   std::uint64_t block_bytes = 0;
@@ -117,13 +132,6 @@ void expect_coverage(const std::string& path, const FsView& view) {
   EXPECT_EQ(wrong, 0U);
   EXPECT_GT(free_count, 0U);
 }
-
-struct Variant {
-  const char* label;
-  std::vector<std::string> options;
-};
-
-void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.label; }
 
 class MadeFileSystem : public ::testing::TestWithParam<Variant> {};
 
@@ -207,6 +215,64 @@ TEST(ExtView, UnwrittenExtentsAreNotLive) {
   EXPECT_GE(unwritten, 300U * 1024);
   expect_coverage(path, view);
 }
+
+// Bytes planted in the slack of a structure get its name and are not live; used bytes beside them are.
+TEST(ExtView, NamesPlantedBytes) {
+  const TempDir temp;
+  const std::string path = make_image(temp, {"-t", "ext4", "-b", "4096", "-O", "^metadata_csum"});
+  const FsView before = view_of(path);
+  ASSERT_TRUE(before.volumes[0].parsed) << before.volumes[0].status;
+  const auto blocks = run({"debugfs", "-R", "blocks /sub/deeper", path});
+  ASSERT_TRUE(blocks.ok());
+  const std::uint64_t leaf = std::stoull(blocks.out) * 4096;
+  EXPECT_TRUE(before.is_live({leaf, 4096}));  // negative control: nothing hides in the gap yet
+  write_at(path, leaf + 2000, "planted");
+  write_at(path, 3000, "planted");  // behind the superblock
+  const FsView after = view_of(path);
+  EXPECT_TRUE(after.volumes[0].parsed) << after.volumes[0].status;
+  EXPECT_EQ(after.place_of(leaf).part, FsPart::kDirectory);
+  EXPECT_TRUE(after.is_live({leaf, 24}));
+  EXPECT_EQ(after.place_of(leaf + 2000).part, FsPart::kDirectorySlack);
+  EXPECT_GT(after.place_of(leaf + 2000).inode, 2U);
+  EXPECT_FALSE(after.is_live({leaf + 2000, 7}));
+  EXPECT_EQ(after.place_of(3000).part, FsPart::kSuperblockSlack);
+  EXPECT_EQ(after.place_of(0).part, FsPart::kSuperblockSlack);
+  EXPECT_EQ(after.place_of(1024).part, FsPart::kSuperblock);
+  EXPECT_FALSE(after.is_live({3000, 7}));
+  EXPECT_TRUE(after.is_live({1024, 1024}));
+}
+
+class JournalView : public ::testing::TestWithParam<Variant> {};
+
+// Transactions of our own journal are told from what lay in its blocks before.
+TEST_P(JournalView, TellsTransactionsFromOldBytes) {
+  const TempDir temp;
+  const std::string path = make_image(temp, {"-t", "ext4"});
+  const auto journal_bytes = [](const FsView& view) {
+    std::uint64_t bytes = 0;
+    for (const FsExtent& entry : view.extents)
+      if (entry.part == FsPart::kJournal && entry.live) bytes += entry.extent.length_bytes;
+    return bytes;
+  };
+  const std::uint64_t empty = journal_bytes(view_of(path));
+  EXPECT_EQ(empty, 1024U);
+  write_text(temp.file("payload"), std::string(5 * 1024, 'p'));
+  RunOptions options;
+  options.input = std::string(GetParam().options[0]) + "\njournal_write -b 90000-90004 " +
+                  temp.file("payload") + "\njournal_write -r 90003\njournal_close\n";
+  const auto written = run({"debugfs", "-w", "-f", "-", path}, options);
+  ASSERT_TRUE(written.ok()) << written.describe();
+  const FsView view = view_of(path);
+  EXPECT_EQ(view.volumes[0].status, "needs recovery");
+  // Superblock; descriptor, five blocks, commit; revoke, commit.
+  EXPECT_EQ(journal_bytes(view), empty + 9 * 1024U) << written.out << written.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Checksums, JournalView,
+                         ::testing::Values(Variant{"none", {"journal_open"}},
+                                           Variant{"v2", {"journal_open -c -v 2"}},
+                                           Variant{"v3", {"journal_open -c -v 3"}}),
+                         [](const auto& test) { return std::string(test.param.label); });
 
 TEST(ExtView, UsesABackupSuperblock) {
   const TempDir temp;

@@ -291,7 +291,7 @@ TEST(ExtView, UsesABackupSuperblock) {
 
 TEST(ExtView, RefusesAnExternalJournal) {
   const TempDir temp;
-  const std::string path = make_image(temp, {"-t", "ext4", "-O", "^has_journal"});
+  const std::string path = make_image(temp, {"-t", "ext4", "-O", "^has_journal,^metadata_csum"});
   EXPECT_TRUE(view_of(path).volumes.at(0).parsed);  // negative control
   {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -302,10 +302,9 @@ TEST(ExtView, RefusesAnExternalJournal) {
     file.seekp(1024 + 208);
     file << std::string(16, 'j');
   }
-  // The checksum is now off, which alone would send us to a backup: make it fit by turning checksums off.
-  ASSERT_TRUE(run({"debugfs", "-w", "-n", "-R", "set_super_value free_inodes_count 1", path}).exit_code <= 1);
   const FsView view = view_of(path);
   EXPECT_FALSE(view.volumes.at(0).parsed);
+  EXPECT_EQ(view.volumes.at(0).status, "not parsed: its journal is on another device");
   EXPECT_FALSE(view.problems.empty());
   for (const FsExtent& entry : view.extents) EXPECT_FALSE(entry.live);
 }

@@ -34,6 +34,7 @@ struct Budget {
   static constexpr std::size_t kStreams = 16'384;  // calls of the decompressor
   std::uint64_t left_bytes = kBytes;
   std::size_t left_streams = kStreams;
+  bool spent = false;
   int scans = 0;  // active
 };
 
@@ -114,8 +115,12 @@ class Pass final : public decode::Visitor {
   [[nodiscard]] bool touches_owned(const Range& range) const {
     return range.begin < owned_.end && range.end > owned_.begin;
   }
-  // The budget is spent: says so once, and decodes nothing more of this buffer.
+  // The budget is spent: says so once, and decodes nothing more of this buffer, nor of those that hold it.
   void give_up();
+  bool gave_up() {
+    if (budget_.spent) give_up();
+    return given_up_;
+  }
   void text_run(const Range& run, const Chars& chars);
   bool hex_runs(const Chars& chars);
   void hex_run(const Chars& chars, const Range& digits);
@@ -156,12 +161,12 @@ void Pass::hand_on(Codec codec, const Range& encoded, Decoded decoded) {
 
 void Pass::give_up() {
   if (given_up_) return;
-  given_up_ = true;
+  given_up_ = budget_.spent = true;
   sink_.skipped(buffer_.extent_of(owned_.begin, owned_.size()), "decodes to too much");
 }
 
 void Pass::run(std::size_t begin, std::size_t end) {
-  if (given_up_ || begin < run_end_) return;  // a line of the run before
+  if (gave_up() || begin < run_end_) return;  // a line of the run before
   Range run{begin, end};
   const decode::Glance glance = decode::glance(buffer_.bytes, run);
   if (end - begin < kLongRun && !glance.goes_on && !glance.text && !glance.hex) return;
@@ -224,7 +229,7 @@ void Pass::base64_run(const Range& run, const Chars& chars) {
 }
 
 void Pass::wide(std::size_t at) {
-  if (given_up_ || at < wide_end_) return;
+  if (gave_up() || at < wide_end_) return;
   const Range run = decode::wide_run(buffer_.bytes, at);
   if (run.size() == 0) return;
   wide_end_ = run.end;
@@ -237,7 +242,7 @@ void Pass::wide(std::size_t at) {
 }
 
 void Pass::special(std::size_t at) {
-  if (given_up_) return;
+  if (gave_up()) return;
   switch (u8_at(buffer_.bytes, at)) {
     case '%':
       return percent(at);

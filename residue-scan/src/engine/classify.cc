@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kBaseReadBytes = 256 * kKiB;
 constexpr std::uint64_t kMaxProofBlockBytes = 64 * kKiB;
-constexpr std::uint64_t kProofStepBytes = 1 * kKiB;  // the smallest metadata block of any file system that we know
+constexpr std::uint64_t kProofStepBytes =
+    1 * kKiB;  // the smallest metadata block of any file system that we know
 
 bool open_in(const Window& window, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i)
@@ -26,7 +27,8 @@ void match_base_image(Window& window, BlockDevice& base) {
     const std::size_t end = std::min(begin + kStep, window.sector_count());
     if (!open_in(window, begin, end)) continue;
     const std::uint64_t offset = window.extent.offset_bytes + begin * kSectorBytes;
-    const std::uint64_t wanted = std::min<std::uint64_t>((end - begin) * kSectorBytes, window.extent.end_bytes() - offset);
+    const std::uint64_t wanted =
+        std::min<std::uint64_t>((end - begin) * kSectorBytes, window.extent.end_bytes() - offset);
     if (offset >= base.size_bytes()) return;
     const std::uint64_t count = std::min(wanted, base.size_bytes() - offset);
     const MutableByteSpan part = MutableByteSpan(buffer).first(static_cast<std::size_t>(count));
@@ -35,25 +37,33 @@ void match_base_image(Window& window, BlockDevice& base) {
       const ByteSpan sector = window.sector_bytes(i);
       const std::size_t at = (i - begin) * kSectorBytes;
       if (at + sector.size() > part.size()) break;
-      if (window.classes[i] == Class::kUnexplained && std::memcmp(sector.data(), part.data() + at, sector.size()) == 0)
+      if (window.classes[i] == Class::kUnexplained &&
+          std::memcmp(sector.data(), part.data() + at, sector.size()) == 0)
         window.classes[i] = Class::kBase;
     }
   }
 }
 
-// Compares whole tree blocks. A block that lies only partly in the window is read again from neither side: the
-// look-behind and margin are multiples of 4 KiB, so owned blocks of up to 4 KiB are always whole.
+// Compares whole tree blocks. Segments are a multiple of every block size that a tree may have, so each owned
+// block is whole in its window; those that the context cuts are left to the neighbouring segment.
 void match_tree(Window& window, const verify::HashTree& tree, Class cls) {
   const std::uint64_t block_bytes = tree.parameters().block_bytes;
   const std::uint64_t first = round_up(window.extent.offset_bytes, block_bytes);
   ByteVector padded;
-  for (std::uint64_t at = first; at < window.extent.end_bytes() && at < tree.data_bytes(); at += block_bytes) {
-    const std::uint64_t have = std::min({block_bytes, window.extent.end_bytes() - at, tree.data_bytes() - at});
+  for (std::uint64_t at = first; at < window.extent.end_bytes() && at < tree.data_bytes();
+       at += block_bytes) {
+    const std::uint64_t have =
+        std::min({block_bytes, window.extent.end_bytes() - at, tree.data_bytes() - at});
     const bool whole = have == block_bytes || at + have == tree.data_bytes();
     const std::size_t begin = static_cast<std::size_t>((at - window.extent.offset_bytes) / kSectorBytes);
-    const std::size_t end = begin + static_cast<std::size_t>((have + kSectorBytes - 1) / kSectorBytes);
+    // A sector that goes on behind the tree's data is not vouched for, unless the device ends there too.
+    const bool at_end = at + have == window.extent.end_bytes();
+    const std::uint64_t vouched = at_end ? round_up(have, kSectorBytes) : round_down(have, kSectorBytes);
+    const std::size_t end = begin + static_cast<std::size_t>(vouched / kSectorBytes);
     if (!whole || !open_in(window, begin, end)) continue;
-    ByteSpan block = ByteSpan(window.bytes).subspan(static_cast<std::size_t>(at - window.extent.offset_bytes), static_cast<std::size_t>(have));
+    ByteSpan block = ByteSpan(window.bytes)
+                         .subspan(static_cast<std::size_t>(at - window.extent.offset_bytes),
+                                  static_cast<std::size_t>(have));
     if (have < block_bytes) {
       padded.assign(static_cast<std::size_t>(block_bytes), std::byte{0});
       std::copy(block.begin(), block.end(), padded.begin());
@@ -71,7 +81,8 @@ void match_sectors(Window& window, Class cls, const Explains& explains) {
     if (window.classes[i] == Class::kUnexplained && explains(i)) window.classes[i] = cls;
 }
 
-// A sector is live if every live-owned byte range covers it; bytes of it behind a file's end count only if they are zero.
+// A sector is live if every live-owned byte range covers it; bytes of it behind a file's end count only if
+// they are zero.
 bool sector_is_live(const Window& window, const FsView& view, std::size_t index) {
   const Extent sector = window.sector_extent(index);
   if (view.is_live(sector)) return true;
@@ -89,10 +100,13 @@ std::vector<ForeignBlock> prove_foreign(Window& window, const Prover& prover) {
     std::uint64_t step = kProofStepBytes;
     if (window.classes[index] == Class::kUnexplained) {
       const std::uint64_t length = std::min(kMaxProofBlockBytes, window.extent.end_bytes() - at);
-      const ByteSpan bytes = ByteSpan(window.bytes).subspan(static_cast<std::size_t>(at - window.extent.offset_bytes), static_cast<std::size_t>(length));
+      const ByteSpan bytes = ByteSpan(window.bytes)
+                                 .subspan(static_cast<std::size_t>(at - window.extent.offset_bytes),
+                                          static_cast<std::size_t>(length));
       if (const auto proof = prover.examine(bytes, at); proof && proof->foreign) {
         const Extent block{at, proof->block_bytes};
-        for (std::size_t i = index; i < window.sector_count() && window.sector_extent(i).offset_bytes < block.end_bytes(); ++i)
+        for (std::size_t i = index;
+             i < window.sector_count() && window.sector_extent(i).offset_bytes < block.end_bytes(); ++i)
           if (window.classes[i] == Class::kUnexplained) window.classes[i] = Class::kForeign;
         // The context belongs to the neighbouring segment, which finds it again.
         if (window.owned.contains(at)) out.push_back({block, *proof});
@@ -112,9 +126,11 @@ std::vector<ForeignBlock> classify(Window& window, const Evidence& evidence) {
   if (evidence.base_tree != nullptr) match_tree(window, *evidence.base_tree, Class::kBase);
   if (evidence.derived_tree != nullptr) match_tree(window, *evidence.derived_tree, Class::kDerived);
   if (evidence.write_map != nullptr)
-    match_sectors(window, Class::kOwn, [&](std::size_t i) { return evidence.write_map->covers(window.sector_extent(i)); });
+    match_sectors(window, Class::kOwn,
+                  [&](std::size_t i) { return evidence.write_map->covers(window.sector_extent(i)); });
   if (evidence.view != nullptr && !evidence.view->extents.empty())
-    match_sectors(window, Class::kFsLive, [&](std::size_t i) { return sector_is_live(window, *evidence.view, i); });
+    match_sectors(window, Class::kFsLive,
+                  [&](std::size_t i) { return sector_is_live(window, *evidence.view, i); });
   if (evidence.prover == nullptr) return {};
   return prove_foreign(window, *evidence.prover);
 }
@@ -128,8 +144,10 @@ Class worst_class(const Window& window, const Extent& extent) {
   const Extent inside = extent.intersect(window.extent);
   Class worst = Class::kHole;
   if (inside.empty()) return worst;
-  const std::size_t begin = static_cast<std::size_t>((inside.offset_bytes - window.extent.offset_bytes) / kSectorBytes);
-  for (std::size_t i = begin; i < window.sector_count() && window.sector_extent(i).offset_bytes < inside.end_bytes(); ++i)
+  const std::size_t begin =
+      static_cast<std::size_t>((inside.offset_bytes - window.extent.offset_bytes) / kSectorBytes);
+  for (std::size_t i = begin;
+       i < window.sector_count() && window.sector_extent(i).offset_bytes < inside.end_bytes(); ++i)
     if (severity(window.classes[i]) > severity(worst)) worst = window.classes[i];
   return worst;
 }

@@ -23,8 +23,8 @@ struct ForeignBlock {
   Attribution attribution;
 };
 
-// Turns the `unexplained` sectors of a freshly read window into base, derived, own or fs-live where the evidence says
-// so (in that order), then tries the foreign proof on what is left.
+// Turns the `unexplained` sectors of a freshly read window into base, derived, own or fs-live where the
+// evidence says so (in that order), then tries the foreign proof on what is left.
 std::vector<ForeignBlock> classify(Window& window, const Evidence& evidence);
 
 // How much worse one class is than another, for the worst class of a range. Higher is worse.

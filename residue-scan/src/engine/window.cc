@@ -49,11 +49,14 @@ void mark_unreadable(Window& window, const Extent& part, const Error& error) {
   if (owned.empty()) return;
   const std::string reason = error.message;
   auto& list = window.unreadable;
-  if (!list.empty() && list.back().extent.end_bytes() == owned.offset_bytes) list.back().extent.length_bytes += owned.length_bytes;
-  else list.push_back({owned, reason});
+  if (!list.empty() && list.back().extent.end_bytes() == owned.offset_bytes)
+    list.back().extent.length_bytes += owned.length_bytes;
+  else
+    list.push_back({owned, reason});
 }
 
-// Reads a part; on failure halves it, down to single sectors of the device, so that only what is unreadable counts as such.
+// Reads a part; on failure halves it, down to single sectors of the device, so that only what is unreadable
+// counts as such.
 void read_part(BlockDevice& device, Window& window, const Extent& part) {
   const auto done = device.read(part.offset_bytes, bytes_of(window, part));
   if (done) return test_zero(window, part);
@@ -61,7 +64,8 @@ void read_part(BlockDevice& device, Window& window, const Extent& part) {
   if (part.length_bytes <= smallest) return mark_unreadable(window, part, done.error());
   const std::uint64_t half = std::max(smallest, round_down(part.length_bytes / 2, smallest));
   read_part(device, window, {part.offset_bytes, half});
-  if (part.length_bytes > half) read_part(device, window, {part.offset_bytes + half, part.length_bytes - half});
+  if (part.length_bytes > half)
+    read_part(device, window, {part.offset_bytes + half, part.length_bytes - half});
 }
 
 void read_range(BlockDevice& device, Window& window, const Extent& range) {
@@ -81,10 +85,12 @@ Window make_window_frame(const BlockDevice& device, std::uint64_t segment_index,
   const std::uint64_t size = device.size_bytes();
   window.owned = {begin, std::min(kSegmentBytes, size - begin)};
   const std::uint64_t from = begin >= kLookBehindBytes ? begin - kLookBehindBytes : 0;
-  const std::uint64_t to = size - window.owned.end_bytes() < kMarginBytes ? size : window.owned.end_bytes() + kMarginBytes;
+  const std::uint64_t to =
+      size - window.owned.end_bytes() < kMarginBytes ? size : window.owned.end_bytes() + kMarginBytes;
   window.extent = {from, to - from};
   window.bytes = storage.first(static_cast<std::size_t>(to - from));
-  window.classes.assign(static_cast<std::size_t>((to - from + kSectorBytes - 1) / kSectorBytes), Class::kHole);
+  window.classes.assign(static_cast<std::size_t>((to - from + kSectorBytes - 1) / kSectorBytes),
+                        Class::kHole);
   return window;
 }
 
@@ -95,16 +101,19 @@ void read_window(BlockDevice& device, Window& window) {
   for (const Allocation& part : *map) {
     if (!part.hole) continue;
     // Only whole sectors may be called holes; a sector with any data in it is read.
-    const std::uint64_t begin = std::min(round_up(part.extent.offset_bytes, kSectorBytes), window.extent.end_bytes());
+    const std::uint64_t begin =
+        std::min(round_up(part.extent.offset_bytes, kSectorBytes), window.extent.end_bytes());
     const bool last = part.extent.end_bytes() >= window.extent.end_bytes();
-    const std::uint64_t end = last ? window.extent.end_bytes() : round_down(part.extent.end_bytes(), kSectorBytes);
+    const std::uint64_t end =
+        last ? window.extent.end_bytes() : round_down(part.extent.end_bytes(), kSectorBytes);
     if (end > begin) std::ranges::fill(bytes_of(window, {begin, end - begin}), std::byte{0});
   }
   std::uint64_t at = window.extent.offset_bytes;
   for (const Allocation& part : *map) {
     if (part.hole) continue;
     const std::uint64_t begin = std::max(at, round_down(part.extent.offset_bytes, kSectorBytes));
-    const std::uint64_t end = std::min(round_up(part.extent.end_bytes(), kSectorBytes), window.extent.end_bytes());
+    const std::uint64_t end =
+        std::min(round_up(part.extent.end_bytes(), kSectorBytes), window.extent.end_bytes());
     if (end > begin) read_range(device, window, {begin, end - begin});
     at = std::max(at, end);
   }

@@ -1,4 +1,5 @@
-// Window: the bytes of one segment with its context, and the class of each of its sectors. Private to the engine.
+// Window: the bytes of one segment with its context, and the class of each of its sectors. Private to the
+// engine.
 #pragma once
 
 #include <span>
@@ -15,8 +16,8 @@ struct Window {
   Extent extent;  // on the device; begins at a sector
   Extent owned;   // the segment itself
   std::span<std::byte> bytes;
-  std::vector<Class> classes;            // one a sector of `extent`
-  std::vector<SkippedExtent> unreadable; // in the owned part
+  std::vector<Class> classes;             // one a sector of `extent`
+  std::vector<SkippedExtent> unreadable;  // in the owned part
 
   [[nodiscard]] std::size_t sector_count() const { return classes.size(); }
   // The device bytes of a sector; the last one of a device may be shorter than 512.
@@ -36,13 +37,13 @@ struct Window {
   }
 };
 
-// The segment with this index and as much context as the device has. Memory comes from `storage`, which must hold
-// kWindowBytes and is reused from segment to segment.
+// The segment with this index and as much context as the device has. Memory comes from `storage`, which must
+// hold kWindowBytes and is reused from segment to segment.
 inline constexpr std::size_t kWindowBytes = kLookBehindBytes + kSegmentBytes + kMarginBytes;
 Window make_window_frame(const BlockDevice& device, std::uint64_t segment_index, MutableByteSpan storage);
 
-// Reads the window by 1 MiB and sets each sector to hole, zero, unreadable or (everything else) unexplained. A failing
-// read is narrowed down to the device's sectors. Bytes that were not read are zeros in `bytes`.
+// Reads the window by 1 MiB and sets each sector to hole, zero, unreadable or (everything else) unexplained.
+// A failing read is narrowed down to the device's sectors. Bytes that were not read are zeros in `bytes`.
 void read_window(BlockDevice& device, Window& window);
 
 }  // namespace vacant::scan

@@ -153,10 +153,14 @@ Problems check_headers(const SourceFile& file) {
   Problems problems;
   if (!is_header(file)) return problems;
   if (file.text.find("#pragma once") == std::string::npos) problems.push_back(at(file, 0, "no #pragma once"));
-  static const std::regex heavy(R"re(^\s*#\s*include\s*["<](nlohmann|fmt|spdlog)/)re");
+  static const std::regex heavy(R"re(^\s*#\s*include\s*["<](fmt|spdlog)/)re");
+  static const std::regex json(R"re(^\s*#\s*include\s*["<]nlohmann/)re");
   static const std::regex cli11(R"re(^\s*#\s*include\s*["<]CLI/)re");
   static const std::regex using_namespace(R"(^\s*using\s+namespace\b)");
   report_matches(file, file.text, heavy, "a heavy library in a header", problems);
+  // A private header may show JSON values to the few files of its own module that read or write JSON.
+  if (file.path.find("/include/") != std::string::npos)
+    report_matches(file, file.text, json, "JSON in a public header", problems);
   if (top_folder(file.path) != "cli") report_matches(file, file.text, cli11, "CLI11 outside cli/", problems);
   report_matches(file, strip_literals(file.text), using_namespace, "using namespace in a header", problems);
   return problems;

@@ -327,6 +327,9 @@ TEST(Decode, VeryManyStreamsAreBounded) {
   for (int i = 0; i < 20'000; ++i) many += one;
   const Search search = scan(many, needle(13));
   EXPECT_EQ(search.skips.size(), 1U);
+  Text encoded;
+  for (int i = 0; i < 20'000; ++i) encoded += base64(one) + " ";
+  EXPECT_EQ(scan(encoded, needle(13)).skips.size(), 2U);  // once for each layer, not for each run
   EXPECT_TRUE(scan(many.substr(0, 1000 * one.size()), needle(13)).skips.empty());  // control
 }
 

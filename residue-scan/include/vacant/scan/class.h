@@ -23,10 +23,10 @@ enum class Class : std::uint8_t {
 };
 inline constexpr std::size_t kClassCount = 10;
 inline constexpr std::array<Class, kClassCount> kAllClasses = {
-    Class::kHole, Class::kZero, Class::kBase, Class::kDerived, Class::kOwn,
+    Class::kHole,   Class::kZero,    Class::kBase,        Class::kDerived,    Class::kOwn,
     Class::kFsLive, Class::kForeign, Class::kUnexplained, Class::kUnreadable, Class::kSkipped};
 
-std::string_view name(Class cls);                       // "fs-live"
+std::string_view name(Class cls);  // "fs-live"
 std::optional<Class> class_from_name(std::string_view text);
 
 enum class Policy : std::uint8_t {
@@ -34,15 +34,15 @@ enum class Policy : std::uint8_t {
   kInUse,     // a used disk with its write map: also own
   kInside,    // nothing is known but the device: also fs-live (weaker; the report says so)
 };
-std::string_view name(Policy policy);                   // "in-use"
+std::string_view name(Policy policy);  // "in-use"
 std::optional<Policy> policy_from_name(std::string_view text);
 // Whether bytes of this class have an innocent explanation under the policy. Foreign, unexplained,
 // unreadable and skipped never have.
 bool accepts(Policy policy, Class cls);
 
 enum class Verdict : std::uint8_t { kVacant, kResidue, kSecret, kNotProven };
-std::string_view name(Verdict verdict);                 // "not-proven"
+std::string_view name(Verdict verdict);  // "not-proven"
 std::optional<Verdict> verdict_from_name(std::string_view text);
-int exit_code(Verdict verdict);                         // 0, 1, 1, 3
+int exit_code(Verdict verdict);  // 0, 1, 1, 3
 
 }  // namespace vacant::scan

@@ -1,15 +1,16 @@
 // Detector: the contract between the engine and everything that looks for something in bytes.
 //
-// The engine cuts the device into segments, leaves out what is hole or zero, and hands each run of other bytes as a
-// Buffer to every detector. A Buffer carries context before and after its owned part: a detector may LOOK at all of
-// bytes, but REPORTS only a match whose first byte lies in [owned_begin, owned_end). So each match is reported by one
-// segment only, and none is lost at an edge as long as it is shorter than kMarginBytes.
-// Longer things (a database, an archive) are validated with Buffer::device, which reads anywhere on the device.
+// The engine cuts the device into segments, leaves out what is hole or zero, and hands each run of other
+// bytes as a Buffer to every detector. A Buffer carries context before and after its owned part: a detector
+// may LOOK at all of bytes, but REPORTS only a match whose first byte lies in [owned_begin, owned_end). So
+// each match is reported by one segment only, and none is lost at an edge as long as it is shorter than
+// kMarginBytes. Longer things (a database, an archive) are validated with Buffer::device, which reads
+// anywhere on the device.
 //
-// Threads: one Detector object per worker; scan() is never called on one object from two threads. Output must depend
-// on the buffer and the device only, never on earlier calls: reports are byte-identical for any thread count.
-// Limits: a detector that gives up on something (size, depth, time) calls sink.skipped() with the extent and a reason,
-// which makes the verdict "not proven" at best.
+// Threads: one Detector object per worker; scan() is never called on one object from two threads. Output must
+// depend on the buffer and the device only, never on earlier calls: reports are byte-identical for any thread
+// count. Limits: a detector that gives up on something (size, depth, time) calls sink.skipped() with the
+// extent and a reason, which makes the verdict "not proven" at best.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@
 namespace vacant::scan {
 
 inline constexpr std::uint64_t kSegmentBytes = 4 * kMiB;
-inline constexpr std::uint64_t kLookBehindBytes = 4 * kKiB;   // context before the owned part, where it exists
-inline constexpr std::uint64_t kMarginBytes = 64 * kKiB;      // context behind it, where it exists
+inline constexpr std::uint64_t kLookBehindBytes = 4 * kKiB;  // context before the owned part, where it exists
+inline constexpr std::uint64_t kMarginBytes = 64 * kKiB;     // context behind it, where it exists
 inline constexpr int kMaxDecodeDepth = 4;
 inline constexpr std::uint64_t kMaxDecodedBytes = 16 * kMiB;  // of one decoded run
 
@@ -33,7 +34,7 @@ struct Buffer {
   ByteSpan bytes;
   std::size_t owned_begin = 0;  // offsets into bytes
   std::size_t owned_end = 0;
-  Origin origin;                // of bytes[0]: device offset, or the layers of a decoded buffer with last offset 0
+  Origin origin;  // of bytes[0]: device offset, or the layers of a decoded buffer with last offset 0
   BlockDevice* device = nullptr;  // the whole device; null in decoded buffers
   // For decoded buffers: the device extent of the outermost encoded run. Empty in plain buffers.
   Extent outer;
@@ -53,7 +54,8 @@ class FindingSink {
   virtual void found(Finding finding, ByteSpan matched) = 0;
   // These bytes could not be looked at in full (limit, parser crash). Never silent, never clean.
   virtual void skipped(const Extent& extent, std::string_view reason) = 0;
-  // Bytes of a decoded run: the sink runs every nested-capable detector over it (depth and size limits apply).
+  // Bytes of a decoded run: the sink runs every nested-capable detector over it (depth and size limits
+  // apply).
   virtual void nested(const Buffer& decoded) = 0;
 };
 

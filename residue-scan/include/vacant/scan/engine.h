@@ -1,7 +1,8 @@
 // The scan: reads a device once, in segments, on several threads, and gives every byte its class.
 //
-// Memory: about 5 MiB a thread, the detectors' tables, and the bounded parts of the report; it does not grow with the device.
-// Determinism: the report depends on the device's bytes and the options only, not on the number of threads.
+// Memory: about 5 MiB a thread, the detectors' tables, and the bounded parts of the report; it does not grow
+// with the device. Determinism: the report depends on the device's bytes and the options only, not on the
+// number of threads.
 #pragma once
 
 #include <cstdint>
@@ -39,17 +40,18 @@ struct ScanOptions {
   const SecretBytes* placeholder_key = nullptr;
   const SecretBytes* hash_key = nullptr;  // for Finding::digest_prefix
   const Baseline* baseline = nullptr;
-  std::string today;                      // YYYY-MM-DD, for the baseline's expiry
+  std::string today;  // YYYY-MM-DD, for the baseline's expiry
 
-  unsigned threads = 0;                   // 0: one a processor, at most 8
-  std::string resume_path;                // empty: no journal
+  unsigned threads = 0;     // 0: one a processor, at most 8
+  std::string resume_path;  // empty: no journal
   FsLimits fs_limits;
   std::function<void(const Progress&)> progress;  // called from worker threads, one at a time
   const CancelToken* cancel = nullptr;
 };
 
-// Fails with kCancelled when stopped (with a resume_path the journal keeps what is done), kInvalidArgument for options
-// that contradict each other, and on faults of its own. A device's read errors are no failure: they are in the report.
+// Fails with kCancelled when stopped (with a resume_path the journal keeps what is done), kInvalidArgument
+// for options that contradict each other, and on faults of its own. A device's read errors are no failure:
+// they are in the report.
 Result<Report> scan(BlockDevice& device, const ScanOptions& options);
 
 }  // namespace vacant::scan

@@ -9,6 +9,7 @@
 namespace vacant::scan {
 
 // Findings: kind kKnownSecret, rule "known-secret", detail "secret <label>, form <form>". The file is copied.
-Result<std::unique_ptr<DetectorFactory>> make_known_answer_factory(const secrets::FingerprintFile& fingerprints);
+Result<std::unique_ptr<DetectorFactory>> make_known_answer_factory(
+    const secrets::FingerprintFile& fingerprints);
 
 }  // namespace vacant::scan

@@ -25,8 +25,9 @@ struct BlockMap {
   std::vector<ClassBytes> cells;
 };
 
-inline constexpr std::size_t kMaxLedgerExtents = 1'000'000;  // kept in the report; totals stay exact beyond it
-inline constexpr std::size_t kMapCells = 16'384;             // at most
+inline constexpr std::size_t kMaxLedgerExtents =
+    1'000'000;                                    // kept in the report; totals stay exact beyond it
+inline constexpr std::size_t kMapCells = 16'384;  // at most
 
 class Ledger {
  public:

@@ -10,7 +10,19 @@
 
 namespace vacant::scan {
 
-enum class Codec : std::uint8_t { kBase64, kBase64Url, kHex, kPercent, kUtf16Le, kUtf16Be, kGzip, kZstd, kZip, kZlib, kJson };
+enum class Codec : std::uint8_t {
+  kBase64,
+  kBase64Url,
+  kHex,
+  kPercent,
+  kUtf16Le,
+  kUtf16Be,
+  kGzip,
+  kZstd,
+  kZip,
+  kZlib,
+  kJson
+};
 std::string_view name(Codec codec);  // "GZIP"
 
 struct Layer {
@@ -20,8 +32,9 @@ struct Layer {
 };
 
 struct Origin {
-  std::uint64_t device_offset_bytes = 0;  // of the match itself, or of the outermost encoded run that holds it
-  std::vector<Layer> layers;              // outermost first; empty for a match in plain bytes
+  std::uint64_t device_offset_bytes =
+      0;                      // of the match itself, or of the outermost encoded run that holds it
+  std::vector<Layer> layers;  // outermost first; empty for a match in plain bytes
   friend auto operator<=>(const Origin&, const Origin&) = default;
 };
 std::string to_string(const Origin& origin);

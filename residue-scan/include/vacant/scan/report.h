@@ -1,5 +1,6 @@
-// Report: the result of one scan, as plain data, and its formats. Formatting is pure; the same report gives the
-// same bytes. No wall-clock time and no thread count is in a report, so that two scans of one disk can be compared.
+// Report: the result of one scan, as plain data, and its formats. Formatting is pure; the same report gives
+// the same bytes. No wall-clock time and no thread count is in a report, so that two scans of one disk can be
+// compared.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +34,11 @@ struct SkippedExtent {
 // What a baseline accepted (see docs/formats/baseline.md).
 struct AcceptedExtent {
   Extent extent;
-  std::string digest;   // hex
+  std::string digest;  // hex
   std::string reason;
-  std::string expires;  // YYYY-MM-DD
-  bool applied = false; // false: listed, but the bytes differ, or it is past its date
-  std::string note;     // why it was not applied
+  std::string expires;   // YYYY-MM-DD
+  bool applied = false;  // false: listed, but the bytes differ, or it is past its date
+  std::string note;      // why it was not applied
 };
 
 struct RuleCount {
@@ -49,12 +50,13 @@ struct Summary {
   std::uint64_t foreign_directory_inodes = 0;  // distinct "dir:" identities
   std::uint64_t foreign_file_systems = 0;      // distinct "fs:" identities
   std::uint64_t foreign_blocks = 0;
-  std::uint64_t sqlite_databases = 0;          // structurally complete
+  std::uint64_t sqlite_databases = 0;  // structurally complete
   std::uint64_t credential_files = 0;
   std::uint64_t private_keys = 0;
   std::uint64_t tokens = 0;
-  std::uint64_t known_secrets = 0;             // occurrences
-  std::uint64_t placeholders = 0;              // token shapes that verified as ours: counted, no finding
+  std::uint64_t base_tokens = 0;    // of these, in base or derived bytes: the signed image vouches for them
+  std::uint64_t known_secrets = 0;  // occurrences
+  std::uint64_t placeholders = 0;   // token shapes that verified as ours: counted, no finding
 };
 
 struct Report {
@@ -62,9 +64,9 @@ struct Report {
   DeviceInfo source;
   Policy policy = Policy::kHandover;
   Profile profile = Profile::kFull;
-  std::string base_kind;      // "", "image", "hash-tree"
-  std::string base_root;      // hex root of the base's hash tree; empty without a base
-  std::string write_map;      // "", "extents", "dirty-bitmap:NAME"
+  std::string base_kind;  // "", "image", "hash-tree"
+  std::string base_root;  // hex root of the base's hash tree; empty without a base
+  std::string write_map;  // "", "extents", "dirty-bitmap:NAME"
   std::uint64_t write_map_bytes = 0;
   std::uint64_t fingerprint_count = 0;
   bool placeholder_key = false;
@@ -80,12 +82,12 @@ struct Report {
   std::uint64_t skipped_count = 0;
 
   // what was found
-  std::vector<Finding> findings;   // sorted by origin, then rule; at most kMaxFindings
+  std::vector<Finding> findings;  // sorted by origin, then rule; at most kMaxFindings
   std::uint64_t finding_count = 0;
-  std::vector<RuleCount> rules;    // exact counts by rule, sorted
+  std::vector<RuleCount> rules;  // exact counts by rule, sorted
   Summary summary;
   std::vector<AcceptedExtent> accepted;
-  std::string baseline_date;       // the day that expiry was judged on; empty without a baseline
+  std::string baseline_date;  // the day that expiry was judged on; empty without a baseline
 
   Verdict verdict = Verdict::kNotProven;
   std::vector<std::string> reasons;  // why, in words
@@ -101,16 +103,18 @@ std::string to_text(const Report& report, bool colour);
 std::string to_json(const Report& report);   // docs/formats/report.schema.json
 std::string to_sarif(const Report& report);  // SARIF 2.1.0
 std::string to_junit(const Report& report);
-std::string to_html(const Report& report);   // one file, no external assets
+std::string to_html(const Report& report);  // one file, no external assets
 
 // Strict reader of to_json's output (size limit 1 GiB, every field checked, unknown fields refused).
 Result<Report> parse_report(std::string_view json);
 
-// Checks what a report says of itself: classes sum to the size, extents are gapless and sum to the class totals, the
-// map and the counts agree, the verdict follows from them. kMismatch names the first claim that does not hold.
+// Checks what a report says of itself: classes sum to the size, extents are gapless and sum to the class
+// totals, the map and the counts agree, the verdict follows from them. kMismatch names the first claim that
+// does not hold.
 Result<void> check_arithmetic(const Report& report);
 
-// Signed form: the JSON report, then one line with the signature, in one file (docs/formats/signed-report.md).
+// Signed form: the JSON report, then one line with the signature, in one file
+// (docs/formats/signed-report.md).
 Result<std::string> sign_report(std::string_view json, const SecretBytes& ed25519_secret_key);
 struct SignedReport {
   std::string json;

@@ -1,5 +1,5 @@
-// Token search: the shapes of public credential formats (docs/formats/rules.md), one Vectorscan database, offline
-// checksums, entropy and context rules where a format has no anchor.
+// Token search: the shapes of public credential formats (docs/formats/rules.md), one Vectorscan database,
+// offline checksums, entropy and context rules where a format has no anchor.
 #pragma once
 
 #include <memory>

@@ -13,8 +13,8 @@ namespace vacant::scan {
 class WriteMap {
  public:
   WriteMap() = default;
-  // Takes any extents: sorts and merges them, and rounds each inward to whole sectors, so that a sector counts as
-  // written only if all of it was.
+  // Takes any extents: sorts and merges them, and rounds each inward to whole sectors, so that a sector
+  // counts as written only if all of it was.
   WriteMap(std::vector<Extent> extents, std::string name);
   // Whether all of the sector range was written. O(log n).
   [[nodiscard]] bool covers(const Extent& extent) const;
@@ -27,9 +27,10 @@ class WriteMap {
   std::string name_;
 };
 
-// docs/formats/write-map.md: {"format":"vacant-write-map/1","size":N,"extents":[{"offset":N,"length":N},...]}.
-// Also read: the array that `qemu-img map --output=json` prints (entries with "depth":0 and "data":true or "present").
-// Strict: refuses overflow, extents past the device, and a size that is not the device's.
+// docs/formats/write-map.md:
+// {"format":"vacant-write-map/1","size":N,"extents":[{"offset":N,"length":N},...]}. Also read: the array that
+// `qemu-img map --output=json` prints (entries with "depth":0 and "data":true or "present"). Strict: refuses
+// overflow, extents past the device, and a size that is not the device's.
 Result<WriteMap> parse_write_map(ByteSpan json, std::uint64_t device_bytes);
 
 }  // namespace vacant::scan

@@ -1,0 +1,188 @@
+#include "engine/segment.h"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <set>
+
+#include "vacant/secrets/placeholder.h"
+
+namespace vacant::scan {
+
+namespace {
+
+constexpr std::uint64_t kRunGapBytes = 4 * kKiB;  // runs of data are cut at zeros of this length
+
+bool vouched_for(Class cls) { return cls == Class::kBase || cls == Class::kDerived; }
+
+class SegmentSink final : public FindingSink {
+ public:
+  SegmentSink(const SegmentContext& context, const Window& window,
+              std::vector<std::unique_ptr<Detector>>& detectors, SegmentResult& result)
+      : context_(context), window_(window), detectors_(detectors), result_(result) {}
+
+  void found(Finding finding, ByteSpan matched) override;
+  void skipped(const Extent& extent, std::string_view reason) override;
+  void nested(const Buffer& decoded) override;
+  void start_run() { nested_bytes_ = 0; }
+  void finish();
+
+ private:
+  [[nodiscard]] bool is_placeholder(const Finding& finding, ByteSpan matched) const;
+
+  const SegmentContext& context_;
+  const Window& window_;
+  std::vector<std::unique_ptr<Detector>>& detectors_;
+  SegmentResult& result_;
+  std::uint64_t nested_bytes_ = 0;
+};
+
+bool SegmentSink::is_placeholder(const Finding& finding, ByteSpan matched) const {
+  return context_.placeholder_key != nullptr && finding.kind == FindingKind::kToken &&
+         secrets::verify_placeholder(*context_.placeholder_key, as_text(matched));
+}
+
+std::string digest_prefix(const SecretBytes& key, ByteSpan matched) {
+  std::array<std::byte, 16> digest{};
+  // SAFETY: libsodium takes unsigned char; std::byte may be viewed as such.
+  crypto_generichash(reinterpret_cast<unsigned char*>(digest.data()), digest.size(),
+                     reinterpret_cast<const unsigned char*>(matched.data()), matched.size(),
+                     reinterpret_cast<const unsigned char*>(key.expose().data()), key.size());
+  return to_hex(ByteSpan(digest).first(8));
+}
+
+void SegmentSink::found(Finding finding, ByteSpan matched) {
+  if (is_placeholder(finding, matched)) {
+    ++result_.placeholders;
+    return;
+  }
+  finding.cls = worst_class(window_, finding.extent);
+  if (!is_reported(finding.kind, finding.cls, context_.policy)) return;
+  if (context_.hash_key != nullptr) finding.digest_prefix = digest_prefix(*context_.hash_key, matched);
+  ++result_.rule_counts[finding.rule];
+  if (result_.findings.size() < kMaxSegmentFindings) result_.findings.push_back(std::move(finding));
+}
+
+void SegmentSink::skipped(const Extent& extent, std::string_view reason) {
+  if (vouched_for(worst_class(window_, extent))) return;
+  ++result_.skipped_count;
+  if (result_.skipped.size() < kMaxSkipped) result_.skipped.push_back({extent, std::string(reason)});
+}
+
+void SegmentSink::nested(const Buffer& decoded) {
+  nested_bytes_ += decoded.bytes.size();
+  if (nested_bytes_ > kMaxNestedBytes)
+    return skipped(decoded.outer, "decodes to more than the limit for one run");
+  for (const auto& detector : detectors_)
+    if (detector->runs_on_decoded()) detector->scan(decoded, *this);
+}
+
+void SegmentSink::finish() {
+  std::ranges::sort(result_.findings);
+  // One thing found twice in the same place (say, by two decoders that overlap) is one finding.
+  const auto twins = std::ranges::unique(result_.findings);
+  for (const Finding& twin : twins) --result_.rule_counts[twin.rule];
+  result_.findings.erase(twins.begin(), twins.end());
+  std::ranges::sort(result_.skipped);
+}
+
+// Hands each run of data that touches the owned part to the detectors, cut where 4 KiB of zeros lie between.
+void search_runs(const SegmentContext& context, const Window& window,
+                 std::vector<std::unique_ptr<Detector>>& detectors, SegmentSink& sink) {
+  constexpr std::size_t kGap = kRunGapBytes / kSectorBytes;
+  std::size_t at = 0;
+  while (at < window.sector_count()) {
+    if (!window.holds_data(at)) {
+      ++at;
+      continue;
+    }
+    const std::size_t begin = at;
+    std::size_t end = at + 1;
+    for (std::size_t next = end; next < window.sector_count() && next - end < kGap; ++next)
+      if (window.holds_data(next)) end = next + 1;
+    at = end;
+    const Extent run{window.sector_extent(begin).offset_bytes,
+                     window.sector_extent(end - 1).end_bytes() - window.sector_extent(begin).offset_bytes};
+    const Extent owned = run.intersect(window.owned);
+    if (owned.empty()) continue;
+    Buffer buffer;
+    buffer.bytes = ByteSpan(window.bytes)
+                       .subspan(static_cast<std::size_t>(run.offset_bytes - window.extent.offset_bytes),
+                                static_cast<std::size_t>(run.length_bytes));
+    buffer.owned_begin = static_cast<std::size_t>(owned.offset_bytes - run.offset_bytes);
+    buffer.owned_end = buffer.owned_begin + static_cast<std::size_t>(owned.length_bytes);
+    buffer.origin.device_offset_bytes = run.offset_bytes;
+    buffer.device = &context.device;
+    sink.start_run();
+    for (const auto& detector : detectors) detector->scan(buffer, sink);
+  }
+}
+
+std::vector<ClassExtent> owned_runs(const Window& window) {
+  std::vector<ClassExtent> runs;
+  for (std::size_t i = 0; i < window.sector_count(); ++i) {
+    const Extent part = window.sector_extent(i).intersect(window.owned);
+    if (part.empty()) continue;
+    if (!runs.empty() && runs.back().cls == window.classes[i])
+      runs.back().extent.length_bytes += part.length_bytes;
+    else
+      runs.push_back({part, window.classes[i]});
+  }
+  return runs;
+}
+
+void report_foreign(const std::vector<ForeignBlock>& blocks, SegmentSink& sink, SegmentResult& result) {
+  std::set<std::string> identities;
+  for (const ForeignBlock& block : blocks) {
+    Finding finding;
+    finding.kind = FindingKind::kForeignIdentity;
+    finding.rule = rule_name(block.attribution.kind);
+    finding.confidence = Confidence::kProven;
+    finding.origin.device_offset_bytes = block.extent.offset_bytes;
+    finding.length_bytes = block.extent.length_bytes;
+    finding.extent = block.extent;
+    finding.detail = block.attribution.detail;
+    finding.identity = block.attribution.identity;
+    if (!finding.identity.empty()) identities.insert(finding.identity);
+    sink.found(std::move(finding), {});
+  }
+  result.foreign_blocks = blocks.size();
+  result.identities.assign(identities.begin(), identities.end());
+}
+
+}  // namespace
+
+bool is_reported(FindingKind kind, Class cls, Policy policy) {
+  switch (kind) {
+    case FindingKind::kKnownSecret:
+    case FindingKind::kToken:
+    case FindingKind::kForeignIdentity:
+      return true;
+    case FindingKind::kPrivateKey:
+    case FindingKind::kCredentialFile:
+      return !vouched_for(cls);
+    case FindingKind::kArtefact:
+      return !accepts(policy, cls);
+  }
+  return true;
+}
+
+SegmentResult scan_segment(const SegmentContext& context, std::uint64_t segment_index,
+                           std::vector<std::unique_ptr<Detector>>& detectors, MutableByteSpan storage) {
+  Window window = make_window_frame(context.device, segment_index, storage);
+  read_window(context.device, window);
+  SegmentResult result;
+  const std::vector<ForeignBlock> foreign = classify(window, context.evidence);
+  SegmentSink sink(context, window, detectors, result);
+  report_foreign(foreign, sink, result);
+  search_runs(context, window, detectors, sink);
+  for (const SkippedExtent& part : window.unreadable) {
+    ++result.skipped_count;
+    result.skipped.push_back(part);
+  }
+  sink.finish();
+  result.runs = owned_runs(window);
+  return result;
+}
+
+}  // namespace vacant::scan

@@ -1,0 +1,177 @@
+// Extent tree blocks, inode tables, xattr blocks, superblocks, group descriptors. Source of the formats: the kernel's
+// Documentation/filesystems/ext4.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "proof/state.h"
+
+namespace vacant::scan {
+
+namespace {
+
+// Undoes four bytes of zeros: crc32c over 4 bytes is crc(s, x) = T(s ^ x), so this is the inverse of T.
+std::uint32_t untwist(std::uint32_t state) { return uncrc_u32(state, 0); }
+
+// ---- inode tables ----
+
+constexpr std::size_t kPieceBytes = 1024;  // the smallest block; larger ones are attributed piece by piece
+constexpr std::size_t kInodeBytes = 256, kSlots = kPieceBytes / kInodeBytes;
+constexpr std::size_t kChecksumLow = 0x7C, kChecksumHigh = 0x82, kGeneration = 0x64, kExtraSize = 0x80, kMode = 0, kLinks = 0x1A;
+
+bool looks_like_inode(ByteSpan inode) {
+  const auto extra = load_le<std::uint16_t>(inode, kExtraSize);
+  if (extra < 4 || extra > kInodeBytes - 128 || extra % 4 != 0) return false;
+  const unsigned type = load_le<std::uint16_t>(inode, kMode) >> 12U;
+  const bool known = type == 0 || type == 1 || type == 2 || type == 4 || type == 6 || type == 8 || type == 10 || type == 12;
+  return known && load_le<std::uint16_t>(inode, kLinks) < 65000 && load_le<std::uint16_t>(inode, kChecksumLow) != 0;
+}
+
+// seed ^ inode number, from one inode's checksum.
+std::uint32_t seed_xor_number(ByteSpan inode) {
+  const std::uint32_t checksum = load_le<std::uint16_t>(inode, kChecksumLow) | (std::uint32_t{load_le<std::uint16_t>(inode, kChecksumHigh)} << 16U);
+  std::array<std::byte, kInodeBytes> copy{};
+  std::ranges::copy(inode, copy.begin());
+  store_le<std::uint16_t>(copy, kChecksumLow, 0);
+  store_le<std::uint16_t>(copy, kChecksumHigh, 0);
+  const std::uint32_t state = crc32c_reverse(checksum, copy);
+  return untwist(uncrc_u32(state, load_le<std::uint32_t>(inode, kGeneration)));
+}
+
+// Inode numbers in a piece are base+1 .. base+4 with base a multiple of 4. Whether a ^ b can be the difference of two slots.
+bool fits_slots(std::uint32_t difference, std::size_t left, std::size_t right) {
+  const auto low = static_cast<std::uint32_t>(((left + 1) ^ (right + 1)) & 3U);
+  if ((difference & 3U) != low) return false;
+  const std::uint32_t high = difference >> 2U;
+  if (right != kSlots - 1) return high == 0;
+  return high != 0 && (high & (high + 1)) == 0;  // the carry of base+4: ones from the bottom
+}
+
+// ---- xattr blocks ----
+
+constexpr std::size_t kXattrChecksum = 16, kXattrHeader = 32;
+
+bool looks_like_xattr(ByteSpan window) {
+  if (window.size() < 1024 || load_le<std::uint32_t>(window, 0) != 0xEA020000U) return false;
+  const auto references = load_le<std::uint32_t>(window, 4);
+  const bool header = references > 0 && references <= 1024 && load_le<std::uint32_t>(window, 8) == 1 && load_le<std::uint32_t>(window, kXattrChecksum) != 0;
+  const auto name_bytes = load_le<std::uint8_t>(window, kXattrHeader);
+  const auto index = load_le<std::uint8_t>(window, kXattrHeader + 1);
+  return header && is_zero(window.subspan(20, 12)) && index <= 10 && (name_bytes > 0 || index > 0);
+}
+
+// The block number that the checksum implies if the block were of this file system.
+std::uint32_t implied_block(ByteSpan block, std::uint32_t seed) {
+  const std::uint32_t state = uncrc_without(load_le<std::uint32_t>(block, kXattrChecksum), block, kXattrChecksum, 4);
+  return untwist(untwist(state)) ^ seed;
+}
+
+// ---- group descriptors ----
+
+constexpr std::size_t kDescriptorChecksum = 0x1E;
+constexpr std::size_t kLeastDescriptors = 4;  // each but the first is 16 bits of evidence
+
+bool looks_like_descriptor(ByteSpan window, std::size_t at) {
+  return load_le<std::uint32_t>(window, at) != 0 && load_le<std::uint32_t>(window, at + 4) != 0 && load_le<std::uint32_t>(window, at + 8) != 0 &&
+         load_le<std::uint16_t>(window, at + 0x12) < 8 && load_le<std::uint16_t>(window, at + kDescriptorChecksum) != 0;
+}
+
+// The seed's part in the 16 stored bits: the same for every descriptor of a file system.
+std::uint16_t seed_part(ByteSpan descriptor, std::uint32_t group) {
+  const std::uint32_t rest = crc_without(crc_u32(0, group), descriptor, kDescriptorChecksum, 2);
+  return static_cast<std::uint16_t>(load_le<std::uint16_t>(descriptor, kDescriptorChecksum) ^ rest);
+}
+
+std::uint16_t seed_part_of(std::uint32_t seed, std::size_t descriptor_bytes) {
+  const ByteVector zeros(4 + descriptor_bytes);
+  return static_cast<std::uint16_t>(crc32c_raw(seed, zeros));
+}
+
+}  // namespace
+
+std::optional<Attribution> examine_ext_extents(ByteSpan window, const OwnIdentities& own) {
+  if (load_le<std::uint16_t>(window, 0) != 0xF30A) return std::nullopt;
+  const std::size_t entries = load_le<std::uint16_t>(window, 2);
+  const std::size_t most = load_le<std::uint16_t>(window, 4);
+  const std::size_t tail = 12 + most * 12;
+  const std::size_t block_bytes = tail + 4;
+  if (std::ranges::find(kExtBlockSizes, std::bit_ceil(block_bytes)) == kExtBlockSizes.end()) return std::nullopt;
+  if (std::bit_ceil(block_bytes) - block_bytes >= 12 || std::bit_ceil(block_bytes) > window.size()) return std::nullopt;
+  if (entries == 0 || entries > most || load_le<std::uint16_t>(window, 6) > 5) return std::nullopt;
+  const std::uint32_t checksum = load_le<std::uint32_t>(window, tail);
+  if (checksum == 0) return std::nullopt;  // a file system without metadata checksums
+  const std::uint32_t state = crc32c_reverse(checksum, window.first(tail));
+  return Attribution{ProofKind::kExtExtentBlock, !own.inode_states.contains(state), static_cast<std::uint32_t>(std::bit_ceil(block_bytes)),
+                     fmt::format("inode:{:08x}", state), fmt::format("{} of {} entries", entries, most)};
+}
+
+std::optional<Attribution> examine_ext_inodes(ByteSpan window, const OwnIdentities& own) {
+  if (window.size() < kPieceBytes) return std::nullopt;
+  std::optional<std::size_t> first;
+  std::uint32_t first_value = 0;
+  std::size_t agreeing = 0;
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    const ByteSpan inode = window.subspan(slot * kInodeBytes, kInodeBytes);
+    if (is_zero(inode)) continue;
+    if (!looks_like_inode(inode)) return std::nullopt;
+    const std::uint32_t value = seed_xor_number(inode);
+    if (!first) {
+      first = slot;
+      first_value = value;
+    } else if (!fits_slots(first_value ^ value, *first, slot)) {
+      return std::nullopt;
+    } else {
+      ++agreeing;
+    }
+  }
+  if (!first || agreeing == 0) return std::nullopt;  // one inode alone proves nothing: any checksum leads somewhere
+  const bool ours = std::ranges::any_of(own.ext, [&](const OwnIdentities::ExtFs& fs) {
+    const std::uint32_t number = first_value ^ fs.seed;
+    return number != 0 && (number - 1) % kSlots == *first && number < (1U << 28U);
+  });
+  return Attribution{ProofKind::kExtInodeTable, !ours, kPieceBytes, ext_identity(first_value), fmt::format("{} inodes whose checksums agree", agreeing + 1)};
+}
+
+std::optional<Attribution> examine_ext_xattr(ByteSpan window, const OwnIdentities& own) {
+  if (!looks_like_xattr(window)) return std::nullopt;
+  for (const OwnIdentities::ExtFs& fs : own.ext)
+    if (fs.block_bytes <= window.size() && implied_block(window.first(fs.block_bytes), fs.seed) < fs.block_count)
+      return Attribution{ProofKind::kExtXattrBlock, false, fs.block_bytes, "", "xattr block"};
+  return Attribution{ProofKind::kExtXattrBlock, true, kPieceBytes, "", "xattr block of no file system of ours"};
+}
+
+std::optional<Attribution> examine_ext_superblock(ByteSpan window, const OwnIdentities& own) {
+  constexpr std::size_t kChecksumAt = 0x3FC, kUuidAt = 0x68, kSeedAt = 0x270;
+  if (window.size() < kPieceBytes || load_le<std::uint16_t>(window, 56) != 0xEF53) return std::nullopt;
+  const ByteSpan super = window.first(kPieceBytes);
+  const bool checksums = (load_le<std::uint32_t>(super, 0x64) & 0x400U) != 0;
+  const auto log_block = load_le<std::uint32_t>(super, 0x18);
+  const bool sane = log_block <= 6 && load_le<std::uint32_t>(super, 0) != 0 && load_le<std::uint32_t>(super, 4) != 0 && load_le<std::uint32_t>(super, 0x28) != 0;
+  if (!sane || (checksums && crc32c_raw(~0U, super.first(kChecksumAt)) != load_le<std::uint32_t>(super, kChecksumAt))) return std::nullopt;
+  Uuid uuid{};
+  std::ranges::copy(super.subspan(kUuidAt, uuid.size()), uuid.begin());
+  const bool own_seed = (load_le<std::uint32_t>(super, 0x60) & 0x2000U) != 0;
+  const std::uint32_t seed = own_seed ? load_le<std::uint32_t>(super, kSeedAt) : crc32c_raw(~0U, uuid);
+  return Attribution{ProofKind::kExtSuperblock, !own.uuids.contains(uuid), kPieceBytes, ext_identity(seed), checksums ? "checksum holds" : "no checksum"};
+}
+
+std::optional<Attribution> examine_ext_descriptors(ByteSpan window, const OwnIdentities& own) {
+  if (window.size() < kPieceBytes || !looks_like_descriptor(window, 0)) return std::nullopt;
+  for (const std::size_t size : {std::size_t{64}, std::size_t{32}}) {
+    // The first descriptor of a file system is group 0's; a later block of a long table is not recognised.
+    std::size_t count = 0;
+    std::uint16_t part = 0;
+    for (; (count + 1) * size <= kPieceBytes && looks_like_descriptor(window, count * size); ++count) {
+      const std::uint16_t here = seed_part(window.subspan(count * size, size), static_cast<std::uint32_t>(count));
+      if (count == 0) part = here;
+      if (here != part) break;
+    }
+    if (count < kLeastDescriptors) continue;
+    const bool ours = std::ranges::any_of(own.ext, [&](const OwnIdentities::ExtFs& fs) { return seed_part_of(fs.seed, size) == part; });
+    return Attribution{ProofKind::kExtGroupDescriptors, !ours, kPieceBytes, "", fmt::format("{} descriptors whose checksums agree", count)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace vacant::scan

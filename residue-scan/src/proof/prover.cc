@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "proof/state.h"
+
+namespace vacant::scan {
+
+struct Prover::State {
+  OwnIdentities own;
+};
+
+namespace {
+
+constexpr std::size_t kLeastWindowBytes = 512;
+constexpr std::array<std::byte, 8> kZeros{};
+
+OwnIdentities collect(const FsView& view) {
+  OwnIdentities own;
+  for (const Volume& volume : view.volumes) {
+    if (!is_zero(volume.uuid)) own.uuids.insert(volume.uuid);
+    if (volume.type != "ext4" || volume.block_bytes == 0) continue;
+    const std::uint32_t by_uuid = crc32c_raw(~0U, volume.uuid);
+    own.ext.push_back({volume.has_checksums ? volume.checksum_seed : by_uuid, by_uuid, volume.extent.length_bytes / volume.block_bytes, volume.block_bytes});
+  }
+  for (const OwnInode& inode : view.own_inodes) {
+    if (inode.volume < 0 || static_cast<std::size_t>(inode.volume) >= view.volumes.size()) continue;
+    const Volume& volume = view.volumes[static_cast<std::size_t>(inode.volume)];
+    if (volume.has_checksums) own.inode_states.insert(crc_u32(crc_u32(volume.checksum_seed, inode.inode), inode.generation));
+  }
+  return own;
+}
+
+// Walks over zeros of any length.
+template <class Step>
+std::uint32_t over_zeros(std::uint32_t state, std::size_t count, const Step& step) {
+  for (; count > 0; count -= std::min(count, kZeros.size())) state = step(state, ByteSpan(kZeros).first(std::min(count, kZeros.size())));
+  return state;
+}
+
+}  // namespace
+
+std::uint32_t crc_u32(std::uint32_t state, std::uint32_t value) {
+  std::array<std::byte, 4> raw{};
+  store_le(raw, 0, value);
+  return crc32c_raw(state, raw);
+}
+
+std::uint32_t uncrc_u32(std::uint32_t state, std::uint32_t value) {
+  std::array<std::byte, 4> raw{};
+  store_le(raw, 0, value);
+  return crc32c_reverse(state, raw);
+}
+
+std::uint32_t crc_without(std::uint32_t state, ByteSpan bytes, std::size_t field_at, std::size_t field_bytes) {
+  state = crc32c_raw(state, bytes.first(field_at));
+  state = over_zeros(state, field_bytes, crc32c_raw);
+  return crc32c_raw(state, bytes.subspan(field_at + field_bytes));
+}
+
+std::uint32_t uncrc_without(std::uint32_t state, ByteSpan bytes, std::size_t field_at, std::size_t field_bytes) {
+  state = crc32c_reverse(state, bytes.subspan(field_at + field_bytes));
+  state = over_zeros(state, field_bytes, crc32c_reverse);
+  return crc32c_reverse(state, bytes.first(field_at));
+}
+
+std::string ext_identity(std::uint32_t seed) { return fmt::format("fs:ext-{:03x}", seed >> (32U - kSeedBits)); }
+std::string uuid_identity(ByteSpan uuid) { return "fs:" + to_hex(uuid); }
+
+std::string_view rule_name(ProofKind kind) {
+  switch (kind) {
+    case ProofKind::kExtDirectoryLeaf: return "ext4-directory-leaf";
+    case ProofKind::kExtHtreeNode: return "ext4-htree-node";
+    case ProofKind::kExtExtentBlock: return "ext4-extent-block";
+    case ProofKind::kExtInodeTable: return "ext4-inode-table";
+    case ProofKind::kExtXattrBlock: return "ext4-xattr-block";
+    case ProofKind::kExtBitmap: return "ext4-bitmap";
+    case ProofKind::kExtSuperblock: return "ext4-superblock";
+    case ProofKind::kExtGroupDescriptors: return "ext4-group-descriptors";
+    case ProofKind::kJbd2Block: return "jbd2-block";
+    case ProofKind::kXfs: return "xfs-metadata";
+    case ProofKind::kBtrfs: return "btrfs-metadata";
+  }
+  return "unknown";
+}
+
+Prover::Prover(const FsView& view) : state_(std::make_unique<State>(State{collect(view)})) {}
+Prover::~Prover() = default;
+Prover::Prover(Prover&&) noexcept = default;
+
+std::optional<Attribution> Prover::examine(ByteSpan window, std::uint64_t /*offset_bytes*/) const {
+  if (window.size() < kLeastWindowBytes) return std::nullopt;
+  constexpr std::array kExaminers = {examine_ext_directory, examine_ext_extents, examine_ext_superblock, examine_ext_xattr, examine_jbd2,
+                                     examine_xfs, examine_btrfs, examine_ext_descriptors, examine_ext_inodes};
+  for (const auto examiner : kExaminers)
+    if (auto found = examiner(window, state_->own)) return found;
+  return std::nullopt;
+}
+
+}  // namespace vacant::scan

@@ -1,139 +1,130 @@
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 
-extern "C" {  // the header does not say so itself
-#include <et/com_err.h>
-}
-
-#include <algorithm>
-
-#include "fs/ext_child.h"
 #include "fs/ext_io.h"
+#include "fs/ext_walk.h"
 
-namespace vacant::scan {
+namespace vacant::scan::fs {
 
 namespace {
 
-constexpr int kFlags = EXT2_FLAG_64BITS | EXT2_FLAG_SOFTSUPP_FEATURES | EXT2_FLAG_IGNORE_CSUM_ERRORS;
+constexpr std::size_t kMaxWanted = 1'000'000;
 
-// Where mke2fs puts the first backup, by block size: one block group in, and with 1 KiB blocks one block
-// further.
-constexpr std::pair<unsigned, blk64_t> kBackups[] = {{1024, 8193},  {2048, 16384},  {4096, 32768},
-                                                     {8192, 65528}, {16384, 65528}, {32768, 65528},
-                                                     {65536, 65528}};
-
-errcode_t try_open(io_manager manager, int superblock, unsigned block_bytes, ExtFs& out) {
+Result<FsHandle> try_open(std::uint64_t super_block, std::uint32_t block_bytes, int flags, errcode_t& error) {
   ext2_filsys fs = nullptr;
-  const errcode_t problem = ext2fs_open2("volume", nullptr, kFlags, superblock, block_bytes, manager, &fs);
-  if (problem == 0)
-    out.reset(fs);
-  else if (fs != nullptr)
-    ext2fs_free(fs);
-  return problem;
+  error =
+      ext2fs_open2("volume", nullptr, EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP | flags,
+                   static_cast<int>(super_block), static_cast<int>(block_bytes), upcall_io_manager(), &fs);
+  if (error != 0) return fail(Code::kCorrupt, "cannot be opened");
+  return FsHandle(fs);
 }
 
-// A superblock may be whole and yet lie about the file system's size.
-bool fits(ext2_filsys fs, std::uint64_t volume_bytes) {
-  std::uint64_t bytes = 0;
-  return !__builtin_mul_overflow(ext2fs_blocks_count(fs->super), std::uint64_t{fs->blocksize}, &bytes) &&
-         bytes <= volume_bytes;
+// Why libext2fs refused, in words for the report (its own table of texts would have to be loaded from files).
+std::string reason(errcode_t error) {
+  switch (error) {
+    case EXT2_ET_UNSUPP_FEATURE:
+    case EXT2_ET_RO_UNSUPP_FEATURE:
+      return "not parsed: it has features that are not known here";
+    case EXT2_ET_BAD_MAGIC:
+      return "damaged: no superblock";
+    case EXT2_ET_SB_CSUM_INVALID:
+      return "damaged: superblock checksum";
+    case EXT2_ET_CORRUPT_SUPERBLOCK:
+      return "damaged: superblock";
+    case EXT2_ET_SHORT_READ:
+      return "damaged: it ends early or cannot be read";
+    case EXT2_ET_GDESC_READ:
+      return "damaged: group descriptors";
+    default:
+      return fmt::format("damaged: cannot be opened (code {})", error);
+  }
 }
 
-bool has_external_journal(const ext2_super_block& super) {
-  return ext2fs_has_feature_journal(const_cast<ext2_super_block*>(&super)) != 0 && super.s_journal_inum == 0;
+// A backup superblock with the primary group descriptors: the kernel does not keep backups of the descriptors
+// up to date, so those tell less. nullopt if the descriptors do not fit it.
+std::optional<FsHandle> open_overlaid(std::uint64_t super_offset) {
+  ByteVector super(1024);
+  if (!read_volume(super_offset, super)) return std::nullopt;
+  store_le<std::uint16_t>(super, 90, 0);  // the group that it says it lies in
+  store_le<std::uint32_t>(super, 1020, crc32c_raw(~0U, ByteSpan(super).first(1020)));
+  overlay_superblock(std::move(super));
+  errcode_t error = 0;
+  if (auto fs = try_open(0, 0, 0, error)) return std::move(*fs);
+  overlay_superblock({});
+  return std::nullopt;
 }
 
-void describe(ext2_filsys fs, ExtAnswer& answer) {
-  const ext2_super_block& super = *fs->super;
-  std::ranges::copy(std::as_bytes(std::span(super.s_uuid)), answer.uuid.begin());
-  answer.block_bytes = fs->blocksize;
-  answer.has_checksums = ext2fs_has_feature_metadata_csum(fs->super) != 0;
-  answer.checksum_seed = fs->csum_seed;
-  answer.file_count = super.s_inodes_count - super.s_free_inodes_count;
+// Backups of the usual geometries: the one that the probe saw, else the first of each block size.
+Result<Opened> open_backup(const WalkRequest& request, const std::string& why) {
+  for (std::uint32_t bytes = 1024; bytes <= 65536; bytes *= 2) {
+    if (request.backup_block_bytes != 0 && bytes != request.backup_block_bytes) continue;
+    const std::uint64_t block =
+        request.backup_block != 0 ? request.backup_block : 8ULL * bytes + (bytes == 1024 ? 1 : 0);
+    if (block > INT32_MAX || (block + 1) * bytes > request.volume_bytes) continue;
+    errcode_t error = 0;
+    auto fs = try_open(block, bytes, 0, error);
+    if (!fs || (*fs)->blocksize != bytes) continue;
+    if (auto overlaid = open_overlaid(block * bytes)) *fs = std::move(*overlaid);
+    return Opened{std::move(*fs),
+                  fmt::format("damaged: primary superblock; the backup at block {} was used", block)};
+  }
+  return fail(Code::kCorrupt, why);
 }
 
-Result<void> build_view(ext2_filsys fs, const ExtRequest& request, ExtAnswer& answer) {
-  ExtentSink sink(answer, request);
-  VACANT_TRY(map_metadata(fs, sink));
-  VACANT_TRY(map_inodes(fs, sink, answer));
-  if (sink.full()) return fail(Code::kLimit, "more extents or inodes than the limit");
-  return {};
+Result<Opened> open_any(const WalkRequest& request) {
+  if (request.backup_block != 0) return open_backup(request, "damaged: no superblock");
+  errcode_t error = 0;
+  if (auto fs = try_open(0, 0, 0, error)) return Opened{std::move(*fs), ""};
+  const std::string why = reason(error);
+  if (error == EXT2_ET_UNSUPP_FEATURE || error == EXT2_ET_RO_UNSUPP_FEATURE)
+    return fail(Code::kUnsupported, why);
+  return open_backup(request, why);
 }
 
-Result<void> parse_volume(io_manager manager, const ExtRequest& request, ExtAnswer& answer) {
-  std::string note;
-  const ExtFs fs = VACANT_TRY(open_ext(manager, request, note));
-  describe(fs.get(), answer);
-  if (!fits(fs.get(), request.volume_bytes))
-    return fail(Code::kCorrupt, "the file system claims to be larger than its volume");
-  if (ext2fs_has_feature_journal_dev(fs->super) != 0)
-    return fail(Code::kUnsupported, "this is an external journal, not a file system");
-  if (has_external_journal(*fs->super))
-    return fail(Code::kUnsupported, "its journal is on another device, which is not at hand");
-  if (request.paths) return resolve(fs.get(), request, answer);
-  VACANT_TRY(build_view(fs.get(), request, answer));
-  answer.parsed = true;
-  answer.status = ext2fs_has_feature_journal_needs_recovery(fs->super) != 0 ? "needs recovery"
-                  : (fs->super->s_state & EXT2_ERROR_FS) != 0               ? "has recorded errors"
-                                                                            : "consistent";
-  if (!note.empty()) answer.status += "; " + note;
-  return {};
+bool external_journal(const ext2_super_block& super) {
+  if ((super.s_feature_compat & EXT3_FEATURE_COMPAT_HAS_JOURNAL) == 0 || super.s_journal_inum != 0)
+    return false;
+  return super.s_journal_dev != 0 ||
+         std::ranges::any_of(super.s_journal_uuid, [](__u8 byte) { return byte != 0; });
 }
 
 }  // namespace
 
-void ExtentSink::add(std::uint64_t offset, std::uint64_t length, FsPart part, bool live,
-                     std::uint32_t inode) {
-  if (length == 0 || full_) return;
-  if (offset > request_.volume_bytes || length > request_.volume_bytes - offset)
-    return;  // a damaged pointer explains nothing
-  if (!answer_.extents.empty()) {
-    FsExtent& last = answer_.extents.back();
-    if (last.extent.end_bytes() == offset && last.part == part && last.live == live && last.inode == inode) {
-      last.extent.length_bytes += length;
-      return;
-    }
-  }
-  if (answer_.extents.size() >= request_.max_extents) {
-    full_ = true;
-    return;
-  }
-  answer_.extents.push_back({{offset, length}, 0, part, inode, live});
+Result<Opened> open_fs(const WalkRequest& request) {
+  Opened opened = VACANT_TRY(open_any(request));
+  if (external_journal(*opened.fs->super))
+    return fail(Code::kUnsupported, "not parsed: its journal is on another device");
+  return opened;
 }
 
-void ExtentSink::add_inode(std::uint32_t inode, std::uint32_t generation) {
-  if (answer_.inodes.size() >= request_.max_inodes)
-    full_ = true;
-  else
-    answer_.inodes.push_back({0, inode, generation});
+ByteVector encode(const WalkRequest& request) {
+  ByteVector out(44 + 4 * request.paths_of.size());
+  store_le(out, 0, request.volume_bytes);
+  store_le(out, 8, request.backup_block);
+  store_le(out, 16, request.backup_block_bytes);
+  store_le(out, 20, request.max_extents);
+  store_le(out, 28, request.max_inodes);
+  store_le(out, 36, static_cast<std::uint64_t>(request.paths_of.size()));
+  for (std::size_t index = 0; index < request.paths_of.size(); ++index)
+    store_le(out, 44 + 4 * index, request.paths_of[index]);
+  return out;
 }
 
-Result<ExtFs> open_ext(io_manager manager, const ExtRequest& request, std::string& note) {
-  ExtFs fs;
-  const errcode_t problem = try_open(manager, 0, 0, fs);
-  if (problem == 0) return fs;
-  for (const auto& [block_bytes, block] : kBackups) {
-    if (block * block_bytes >= request.volume_bytes) continue;
-    if (try_open(manager, static_cast<int>(block), block_bytes, fs) != 0) continue;
-    note = fmt::format("the primary superblock is damaged: the backup at block {} was used", block);
-    return fs;
-  }
-  return fail(Code::kCorrupt, fmt::format("no usable superblock: {}", error_message(problem)));
+Result<WalkRequest> decode_request(ByteSpan bytes) {
+  Reader reader(bytes);
+  WalkRequest request;
+  request.volume_bytes = VACANT_TRY(reader.le<std::uint64_t>());
+  request.backup_block = VACANT_TRY(reader.le<std::uint64_t>());
+  request.backup_block_bytes = VACANT_TRY(reader.le<std::uint32_t>());
+  request.max_extents = VACANT_TRY(reader.le<std::uint64_t>());
+  request.max_inodes = VACANT_TRY(reader.le<std::uint64_t>());
+  const auto count = VACANT_TRY(reader.le<std::uint64_t>());
+  if (count > kMaxWanted) return fail(Code::kLimit, "too many inodes asked for");
+  for (std::uint64_t index = 0; index < count; ++index)
+    request.paths_of.push_back(VACANT_TRY(reader.le<std::uint32_t>()));
+  return request;
 }
 
-Result<ByteVector> ext_child(ByteSpan bytes, IsolateChannel& channel) {
-  const ExtRequest request = VACANT_TRY(decode_request(bytes));
-  ExtAnswer answer;
-  const auto done = parse_volume(channel_io_manager(channel, request.volume_bytes), request, answer);
-  if (!done) {
-    // What was found before the damage still names our own inodes; it makes nothing live.
-    answer.parsed = false;
-    answer.extents.clear();
-    answer.status =
-        (done.error().code == Code::kUnsupported || done.error().code == Code::kLimit ? "not parsed: "
-                                                                                      : "damaged: ") +
-        done.error().message;
-  }
-  return encode(answer);
-}
-
-}  // namespace vacant::scan
+}  // namespace vacant::scan::fs

@@ -1,90 +1,83 @@
+// Paths of inodes: one walk over the directories, breadth first, each directory once.
 #include <algorithm>
-#include <cstring>
+#include <deque>
 #include <unordered_map>
-#include <unordered_set>
 
-#include "fs/ext_child.h"
+#include "fs/ext_walk.h"
 
-namespace vacant::scan {
+namespace vacant::scan::fs {
 
 namespace {
 
 constexpr std::size_t kMaxPathBytes = 4096;
-constexpr int kMaxPathDepth = 256;
-constexpr std::uint64_t kMaxEntries = 20'000'000;
+constexpr std::size_t kMaxDepth = 512;
 
 struct Name {
-  ext2_ino_t parent = 0;
+  std::uint32_t parent = 0;
   std::string text;
 };
 
-// Reads every directory once and keeps the names of directories and of the inodes that are wanted.
-class NameCollector {
- public:
-  NameCollector(ext2_filsys fs, const ExtRequest& request)
-      : fs_(fs), wanted_(request.inodes.begin(), request.inodes.end()), max_names_(request.max_inodes) {}
+struct PathWalk {
+  const WalkRequest& request;
+  std::unordered_map<std::uint32_t, Name> directories;  // how each was reached first
+  std::unordered_map<std::uint32_t, Name> wanted;
+  std::deque<std::uint32_t> queue;
+  std::uint32_t current = 0;
+  bool full = false;
 
-  Result<void> collect() {
-    ext2_inode_scan scan = nullptr;
-    if (ext2fs_open_inode_scan(fs_, 0, &scan) != 0)
-      return fail(Code::kCorrupt, "the inode tables cannot be read");
-    ext2_ino_t number = 0;
-    ext2_inode inode{};
-    for (;;) {
-      const errcode_t problem = ext2fs_get_next_inode(scan, &number, &inode);
-      if (problem == EXT2_ET_BAD_BLOCK_IN_INODE_TABLE) continue;
-      if ((problem != 0 && problem != EXT2_ET_INODE_CSUM_INVALID) || number == 0) break;
-      if (inode.i_links_count == 0 || !LINUX_S_ISDIR(inode.i_mode)) continue;
-      ext2fs_dir_iterate2(fs_, number, 0, nullptr, &NameCollector::on_entry, this);
-      if (entries_ > kMaxEntries || names_.size() > max_names_) break;
+  void add(std::uint32_t inode, std::string_view name, int file_type) {
+    if (std::ranges::binary_search(request.paths_of, inode))
+      wanted.try_emplace(inode, Name{current, std::string(name)});
+    if (file_type != EXT2_FT_DIR && file_type != EXT2_FT_UNKNOWN) return;
+    if (directories.size() >= request.max_inodes) {
+      full = true;
+      return;
     }
-    ext2fs_close_inode_scan(scan);
-    return {};
+    if (directories.try_emplace(inode, Name{current, std::string(name)}).second) queue.push_back(inode);
   }
 
-  [[nodiscard]] std::string path_of(ext2_ino_t inode) const {
-    std::string path;
-    for (int depth = 0; depth < kMaxPathDepth && inode != EXT2_ROOT_INO; ++depth) {
-      const auto name = names_.find(inode);
-      if (name == names_.end() || path.size() + name->second.text.size() + 1 > kMaxPathBytes) return "";
-      path.insert(0, "/" + name->second.text);
-      inode = name->second.parent;
+  static int on_entry(ext2_ino_t /*dir*/, int entry, ext2_dir_entry* dirent, int /*offset*/,
+                      int /*blocksize*/, char* /*buffer*/, void* self_pointer) {
+    auto& self = *static_cast<PathWalk*>(self_pointer);
+    if (entry != DIRENT_OTHER_FILE || dirent->inode == 0) return 0;
+    const auto length = static_cast<std::size_t>(ext2fs_dirent_name_len(dirent));
+    self.add(dirent->inode, std::string_view(dirent->name, std::min<std::size_t>(length, EXT2_NAME_LEN)),
+             ext2fs_dirent_file_type(dirent));
+    return self.full ? DIRENT_ABORT : 0;
+  }
+
+  std::string path_of(const Name& last) const {
+    std::string path = printable("/" + last.text, kMaxPathBytes);
+    std::uint32_t at = last.parent;
+    for (std::size_t depth = 0; at != EXT2_ROOT_INO; ++depth) {
+      const auto found = directories.find(at);
+      if (found == directories.end() || depth > kMaxDepth) return "";
+      path.insert(0, printable("/" + found->second.text, kMaxPathBytes));
+      if (path.size() > kMaxPathBytes) path.erase(0, path.size() - kMaxPathBytes);
+      at = found->second.parent;
     }
-    if (inode != EXT2_ROOT_INO) return "";
-    return path.empty() ? "/" : path;
+    return path;
   }
-
- private:
-  // SAFETY: libext2fs passes `self` through unchanged, and checks an entry's name against its block.
-  static int on_entry(ext2_ino_t directory, int, ext2_dir_entry* entry, int, int, char*, void* self) {
-    auto* collector = static_cast<NameCollector*>(self);
-    if (++collector->entries_ > kMaxEntries) return DIRENT_ABORT;
-    const std::string_view name(entry->name, static_cast<std::size_t>(ext2fs_dirent_name_len(entry)));
-    if (entry->inode == 0 || name == "." || name == "..") return 0;
-    const bool directory_entry =
-        ext2fs_dirent_file_type(entry) == EXT2_FT_DIR || ext2fs_dirent_file_type(entry) == EXT2_FT_UNKNOWN;
-    if (directory_entry || collector->wanted_.contains(entry->inode))
-      collector->names_.try_emplace(entry->inode, Name{directory, std::string(name)});
-    return 0;
-  }
-
-  ext2_filsys fs_;
-  std::unordered_set<ext2_ino_t> wanted_;
-  std::unordered_map<ext2_ino_t, Name> names_;
-  std::uint64_t max_names_;
-  std::uint64_t entries_ = 0;
 };
 
 }  // namespace
 
-Result<void> resolve(ext2_filsys fs, const ExtRequest& request, ExtAnswer& answer) {
-  NameCollector collector(fs, request);
-  VACANT_TRY(collector.collect());
-  for (const std::uint32_t inode : request.inodes) {
-    std::string path = collector.path_of(inode);
-    if (!path.empty()) answer.paths[inode] = std::move(path);
+Result<Paths> find_paths(ext2_filsys fs, const WalkRequest& request) {
+  PathWalk walk{request, {}, {}, {}, 0, false};
+  walk.directories.emplace(EXT2_ROOT_INO, Name{});
+  walk.queue.push_back(EXT2_ROOT_INO);
+  while (!walk.queue.empty() && !walk.full) {
+    walk.current = walk.queue.front();
+    walk.queue.pop_front();
+    // A directory that cannot be read, or a name of unknown type that is none, has no entries.
+    static_cast<void>(ext2fs_dir_iterate2(fs, walk.current, 0, nullptr, PathWalk::on_entry, &walk));
   }
-  return {};
+  Paths paths;
+  if (std::ranges::binary_search(request.paths_of, std::uint32_t{EXT2_ROOT_INO}))
+    paths.emplace(EXT2_ROOT_INO, "/");
+  for (const auto& [inode, last] : walk.wanted)
+    if (std::string path = walk.path_of(last); !path.empty()) paths.emplace(inode, std::move(path));
+  return paths;
 }
 
-}  // namespace vacant::scan
+}  // namespace vacant::scan::fs

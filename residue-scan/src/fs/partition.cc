@@ -3,190 +3,197 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
-namespace vacant::scan {
+#include "fs/probe.h"
+
+namespace vacant::scan::fs {
 
 namespace {
 
-constexpr std::size_t kMbrBytes = 512;
-constexpr std::size_t kMbrTable = 446, kMbrEntryBytes = 16;
-constexpr std::uint8_t kTypeProtective = 0xEE, kTypeExtended = 0x05, kTypeExtendedLba = 0x0F,
-                       kTypeExtendedLinux = 0x85;
-constexpr std::size_t kGptHeaderBytes = 92;
-constexpr std::uint32_t kMaxGptEntryBytes = 4096;
-constexpr std::size_t kMaxLogical = 128;
+constexpr std::uint64_t kMaxEntries = 1024;
+constexpr std::uint64_t kMaxEntryBytes = 4096;
+constexpr int kMaxLogical = 128;
 
-struct MbrEntry {
-  std::uint8_t type = 0;
-  std::uint64_t first_lba = 0;
-  std::uint64_t lba_count = 0;
-};
-
-bool is_extended(std::uint8_t type) {
-  return type == kTypeExtended || type == kTypeExtendedLba || type == kTypeExtendedLinux;
+std::optional<ByteVector> read_at(BlockDevice& device, std::uint64_t offset, std::uint64_t length) {
+  if (offset > device.size_bytes() || length > device.size_bytes() - offset) return std::nullopt;
+  ByteVector bytes(static_cast<std::size_t>(length));
+  if (!device.read(offset, bytes)) return std::nullopt;
+  return bytes;
 }
 
-MbrEntry mbr_entry(ByteSpan sector, std::size_t index) {
-  const std::size_t at = kMbrTable + index * kMbrEntryBytes;
-  return {load_le<std::uint8_t>(sector, at + 4), load_le<std::uint32_t>(sector, at + 8),
-          load_le<std::uint32_t>(sector, at + 12)};
+// The partition [first, last] in sectors, if it lies inside the device.
+std::optional<Extent> sectors(std::uint64_t first, std::uint64_t count, std::uint64_t sector_bytes,
+                              std::uint64_t size_bytes) {
+  const std::uint64_t total = size_bytes / sector_bytes;
+  if (count == 0 || first >= total || count > total - first) return std::nullopt;
+  return Extent{first * sector_bytes, count * sector_bytes};
 }
 
-bool has_mbr_mark(ByteSpan sector) {
-  return sector[510] == std::byte{0x55} && sector[511] == std::byte{0xAA};
+bool header_holds(ByteSpan header, std::uint64_t lba, std::uint64_t sector_bytes) {
+  if (as_text(header.first(8)) != "EFI PART") return false;
+  const auto size = load_le<std::uint32_t>(header, 12);
+  if (size < 92 || size > sector_bytes || load_le<std::uint64_t>(header, 24) != lba) return false;
+  ByteVector copy(header.begin(), header.begin() + size);
+  store_le<std::uint32_t>(copy, 16, 0);
+  return crc32_ieee(copy) == load_le<std::uint32_t>(header, 16);
 }
 
-class TableReader {
- public:
-  explicit TableReader(BlockDevice& device) : device_(device), lba_bytes_(device.info().sector_bytes) {}
-
-  PartitionTable read() {
-    const auto sector = read_at(0, kMbrBytes);
-    if (!sector || !has_mbr_mark(*sector)) {
-      // A wiped first sector may still have a GPT behind it, or its backup at the end.
-      if (!read_gpt()) whole_device();
-    } else if (is_boot_sector_of_a_file_system(*sector)) {
-      whole_device();
-    } else if (!read_gpt()) {
-      read_mbr(*sector);
-    }
-    finish();
-    return std::move(table_);
-  }
-
- private:
-  Result<ByteVector> read_at(std::uint64_t offset, std::size_t size) {
-    ByteVector out(size);
-    if (offset > device_.size_bytes() || size > device_.size_bytes() - offset)
-      return fail(Code::kCorrupt, "past the end");
-    VACANT_TRY(device_.read(offset, out));
-    return out;
-  }
-
-  // FAT and NTFS boot sectors carry the MBR's mark, but no table: their entries do not look like entries.
-  static bool is_boot_sector_of_a_file_system(ByteSpan sector) {
-    bool any = false;
-    for (std::size_t i = 0; i < 4; ++i) {
-      const auto boot_flag = load_le<std::uint8_t>(sector, kMbrTable + i * kMbrEntryBytes);
-      if (boot_flag != 0 && boot_flag != 0x80) return true;
-      any |= mbr_entry(sector, i).type != 0;
-    }
-    return !any;
-  }
-
-  void add(std::uint64_t first_lba, std::uint64_t lba_count, std::string label) {
-    std::uint64_t offset = 0, length = 0;
-    const bool wraps = __builtin_mul_overflow(first_lba, lba_bytes_, &offset) ||
-                       __builtin_mul_overflow(lba_count, lba_bytes_, &length);
-    if (wraps || length == 0 || offset >= device_.size_bytes()) {
-      table_.problems.push_back(fmt::format("partition {} lies outside the device", label));
-      return;
-    }
-    if (length > device_.size_bytes() - offset) {
-      table_.problems.push_back(fmt::format("partition {} runs past the end of the device", label));
-      length = device_.size_bytes() - offset;
-    }
-    if (table_.partitions.size() < kMaxPartitions)
-      table_.partitions.push_back({{offset, length}, std::move(label)});
-  }
-
-  bool read_gpt() {
-    if (read_gpt_at(1)) return true;
-    if (device_.size_bytes() < 2 * lba_bytes_ || !read_gpt_at(device_.size_bytes() / lba_bytes_ - 1))
-      return false;
-    table_.problems.emplace_back("the primary GPT is damaged: the backup at the end of the device was used");
-    return true;
-  }
-
-  bool read_gpt_at(std::uint64_t lba) {
-    const auto header = read_at(lba * lba_bytes_, static_cast<std::size_t>(lba_bytes_));
-    if (!header || as_text(*header).substr(0, 8) != "EFI PART") return false;
-    const auto header_bytes = load_le<std::uint32_t>(*header, 12);
-    if (header_bytes < kGptHeaderBytes || header_bytes > header->size() ||
-        load_le<std::uint64_t>(*header, 24) != lba)
-      return false;
-    ByteVector copy(header->begin(), header->begin() + header_bytes);
-    store_le<std::uint32_t>(copy, 16, 0);
-    if (crc32_ieee(copy) != load_le<std::uint32_t>(*header, 16)) return false;
-    const auto entries_lba = load_le<std::uint64_t>(*header, 72);
-    const auto count = load_le<std::uint32_t>(*header, 80);
-    const auto entry_bytes = load_le<std::uint32_t>(*header, 84);
-    if (count > 1024 || entry_bytes < 128 || entry_bytes > kMaxGptEntryBytes ||
-        entries_lba > device_.size_bytes() / lba_bytes_)
-      return false;
-    const auto entries = read_at(entries_lba * lba_bytes_, std::size_t{count} * entry_bytes);
-    if (!entries || crc32_ieee(*entries) != load_le<std::uint32_t>(*header, 88)) return false;
-    for (std::uint32_t i = 0; i < count; ++i)
-      add_gpt_entry(ByteSpan(*entries).subspan(std::size_t{i} * entry_bytes, 128), i + 1);
-    return true;
-  }
-
-  void add_gpt_entry(ByteSpan entry, std::uint32_t number) {
-    if (is_zero(entry.first(16))) return;  // no partition type: unused
+void add_entries(ByteSpan entries, std::uint64_t count, std::uint64_t entry_bytes, std::uint64_t sector_bytes,
+                 std::uint64_t size_bytes, PartitionTable& table) {
+  for (std::uint64_t index = 0; index < count; ++index) {
+    const ByteSpan entry = entries.subspan(static_cast<std::size_t>(index * entry_bytes), 128);
+    if (is_zero(entry.first(16))) continue;
     const auto first = load_le<std::uint64_t>(entry, 32);
     const auto last = load_le<std::uint64_t>(entry, 40);
-    if (last < first || last == UINT64_MAX) {
-      table_.problems.push_back(fmt::format("partition gpt {} has no sensible bounds", number));
+    const auto extent =
+        last < first ? std::nullopt : sectors(first, last - first + 1, sector_bytes, size_bytes);
+    if (extent)
+      table.partitions.push_back({*extent, fmt::format("gpt {}", index + 1)});
+    else
+      table.problems.push_back(fmt::format("gpt {}: lies outside the device; ignored", index + 1));
+  }
+}
+
+// True if a valid table begins at this sector; fills `table`.
+bool read_gpt(BlockDevice& device, std::uint64_t lba, std::uint64_t sector_bytes, PartitionTable& table) {
+  const auto header = read_at(device, lba * sector_bytes, sector_bytes);
+  if (!header || !header_holds(*header, lba, sector_bytes)) return false;
+  const auto entries_lba = load_le<std::uint64_t>(*header, 72);
+  const std::uint64_t count = load_le<std::uint32_t>(*header, 80);
+  const std::uint64_t entry_bytes = load_le<std::uint32_t>(*header, 84);
+  if (count > kMaxEntries || entry_bytes < 128 || entry_bytes > kMaxEntryBytes) return false;
+  if (entries_lba >= device.size_bytes() / sector_bytes) return false;
+  const auto entries = read_at(device, entries_lba * sector_bytes, count * entry_bytes);
+  if (!entries || crc32_ieee(*entries) != load_le<std::uint32_t>(*header, 88)) return false;
+  add_entries(*entries, count, entry_bytes, sector_bytes, device.size_bytes(), table);
+  return true;
+}
+
+bool has_boot_signature(ByteSpan sector) { return load_le<std::uint16_t>(sector, 510) == 0xAA55; }
+
+bool is_extended(std::uint8_t type) { return type == 0x05 || type == 0x0F || type == 0x85; }
+
+struct MbrEntry {
+  std::uint8_t status = 0;
+  std::uint8_t type = 0;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+MbrEntry mbr_entry(ByteSpan sector, std::size_t index) {
+  const std::size_t at = 446 + 16 * index;
+  return {load_le<std::uint8_t>(sector, at), load_le<std::uint8_t>(sector, at + 4),
+          load_le<std::uint32_t>(sector, at + 8), load_le<std::uint32_t>(sector, at + 12)};
+}
+
+bool has_protective_entry(ByteSpan sector) {
+  if (!has_boot_signature(sector)) return false;
+  for (std::size_t index = 0; index < 4; ++index)
+    if (mbr_entry(sector, index).type == 0xEE) return true;
+  return false;
+}
+
+// The boot sector of a file system carries the same signature: ask for well-formed entries.
+bool looks_like_mbr(ByteSpan sector) {
+  if (!has_boot_signature(sector)) return false;
+  bool any = false;
+  for (std::size_t index = 0; index < 4; ++index) {
+    const MbrEntry entry = mbr_entry(sector, index);
+    if ((entry.status & 0x7FU) != 0) return false;
+    if (entry.type == 0) continue;
+    if (entry.first == 0 || entry.count == 0) return false;
+    any = true;
+  }
+  return any;
+}
+
+// Logical partitions: a chain of EBR sectors, whose first entry is relative to the EBR itself and whose
+// second names the next one relative to the extended partition. Bounded against loops.
+void add_logical(BlockDevice& device, std::uint64_t base, std::uint64_t unit, PartitionTable& table) {
+  std::uint64_t at = base;
+  for (int index = 0; index < kMaxLogical; ++index) {
+    const auto sector = read_at(device, at * unit, 512);
+    if (!sector || !has_boot_signature(*sector)) {
+      table.problems.emplace_back("mbr: the chain of logical partitions is broken");
       return;
     }
-    add(first, last - first + 1, fmt::format("gpt {}", number));
-  }
-
-  void read_mbr(ByteSpan sector) {
-    for (std::size_t i = 0; i < 4; ++i) {
-      const MbrEntry entry = mbr_entry(sector, i);
-      if (entry.type == 0 || entry.lba_count == 0) continue;
-      if (is_extended(entry.type))
-        read_logical(entry.first_lba);
+    const MbrEntry own = mbr_entry(*sector, 0);
+    if (own.type != 0) {
+      if (const auto extent = sectors(at + own.first, own.count, unit, device.size_bytes()))
+        table.partitions.push_back({*extent, fmt::format("mbr {}", index + 5)});
       else
-        add(entry.first_lba, entry.lba_count,
-            fmt::format("mbr {}{}", i + 1, entry.type == kTypeProtective ? " (protective)" : ""));
+        table.problems.push_back(fmt::format("mbr {}: lies outside the device; ignored", index + 5));
     }
-    if (table_.partitions.empty()) whole_device();
-  }
-
-  // A chain of tables: each has one partition and the place of the next. A loop ends at the limit.
-  void read_logical(std::uint64_t base_lba) {
-    std::uint64_t lba = base_lba;
-    for (std::size_t i = 0; i < kMaxLogical; ++i) {
-      const auto sector = read_at(lba * lba_bytes_, kMbrBytes);
-      if (!sector || !has_mbr_mark(*sector)) {
-        table_.problems.emplace_back("the chain of logical partitions is damaged");
-        return;
-      }
-      const MbrEntry part = mbr_entry(*sector, 0);
-      const MbrEntry next = mbr_entry(*sector, 1);
-      if (part.type != 0 && part.lba_count > 0)
-        add(lba + part.first_lba, part.lba_count, fmt::format("mbr logical {}", i + 5));
-      if (!is_extended(next.type) || next.first_lba == 0) return;
-      lba = base_lba + next.first_lba;
+    const MbrEntry next = mbr_entry(*sector, 1);
+    if (!is_extended(next.type) || next.count == 0) return;
+    if (base + next.first <= at) {
+      table.problems.emplace_back("mbr: the chain of logical partitions loops");
+      return;
     }
-    table_.problems.emplace_back("too many logical partitions: the rest was not looked for");
+    at = base + next.first;
   }
+  table.problems.push_back(
+      fmt::format("mbr: more than {} logical partitions; the rest ignored", kMaxLogical));
+}
 
-  void whole_device() { table_.partitions.push_back({{0, device_.size_bytes()}, "whole device"}); }
-
-  void finish() {
-    auto& list = table_.partitions;
-    std::ranges::sort(list, {}, &Partition::extent);
-    std::vector<Partition> kept;
-    for (Partition& part : list) {
-      if (!kept.empty() && kept.back().extent.overlaps(part.extent))
-        table_.problems.push_back(
-            fmt::format("partition {} overlaps {}: left out", part.label, kept.back().label));
-      else
-        kept.push_back(std::move(part));
+void read_mbr(BlockDevice& device, ByteSpan sector, PartitionTable& table) {
+  const std::uint64_t unit = device.info().sector_bytes == 4096 ? 4096 : 512;
+  for (std::size_t index = 0; index < 4; ++index) {
+    const MbrEntry entry = mbr_entry(sector, index);
+    if (entry.type == 0 || entry.type == 0xEE) continue;
+    if (is_extended(entry.type)) {
+      add_logical(device, entry.first, unit, table);
+      continue;
     }
-    list = std::move(kept);
+    if (const auto extent = sectors(entry.first, entry.count, unit, device.size_bytes()))
+      table.partitions.push_back({*extent, fmt::format("mbr {}", index + 1)});
+    else
+      table.problems.push_back(fmt::format("mbr {}: lies outside the device; ignored", index + 1));
   }
+}
 
-  BlockDevice& device_;
-  std::uint64_t lba_bytes_;
-  PartitionTable table_;
-};
+bool read_primary_gpt(BlockDevice& device, PartitionTable& table) {
+  return read_gpt(device, 1, 512, table) || read_gpt(device, 1, 4096, table);
+}
+
+bool read_backup_gpt(BlockDevice& device, PartitionTable& table) {
+  for (const std::uint64_t unit : {std::uint64_t{512}, std::uint64_t{4096}}) {
+    const std::uint64_t total = device.size_bytes() / unit;
+    if (total < 2 || !read_gpt(device, total - 1, unit, table)) continue;
+    table.problems.emplace_back("gpt: the primary table is damaged; the backup table was used");
+    return true;
+  }
+  return false;
+}
+
+void drop_overlaps(PartitionTable& table) {
+  std::ranges::sort(table.partitions, {}, [](const Partition& part) { return part.extent; });
+  std::vector<Partition> kept;
+  for (Partition& part : table.partitions) {
+    if (kept.empty() || !kept.back().extent.overlaps(part.extent))
+      kept.push_back(std::move(part));
+    else
+      table.problems.push_back(fmt::format("{}: overlaps {}; ignored", part.label, kept.back().label));
+  }
+  table.partitions = std::move(kept);
+}
 
 }  // namespace
 
-PartitionTable read_partitions(BlockDevice& device) { return TableReader(device).read(); }
+PartitionTable find_partitions(BlockDevice& device) {
+  PartitionTable table;
+  const Extent whole{0, device.size_bytes()};
+  const auto first = read_at(device, 0, 512);
+  const bool gpt = read_primary_gpt(device, table) ||
+                   (first && has_protective_entry(*first) && read_backup_gpt(device, table));
+  if (!gpt && !probe_volume(device, whole).known()) {
+    if (first && looks_like_mbr(*first)) read_mbr(device, *first, table);
+    if (table.partitions.empty()) read_backup_gpt(device, table);
+  }
+  drop_overlaps(table);
+  if (table.partitions.empty() && !whole.empty()) table.partitions.push_back({whole, "whole device"});
+  return table;
+}
 
-}  // namespace vacant::scan
+}  // namespace vacant::scan::fs

@@ -1,5 +1,6 @@
-// Partition tables: GPT (UEFI specification 2.10, chapter 5) and MBR with logical partitions. Bounded; trusts
-// nothing. Private to scan.
+// Partition tables: GPT (primary, else backup, both with their checksums) and MBR with logical partitions.
+// Every count is bounded: 1024 GPT entries, 128 logical partitions. Sources: UEFI specification chapter 5;
+// the common MBR and EBR layout. Pure but for reads of the device.
 #pragma once
 
 #include <string>
@@ -7,22 +8,19 @@
 
 #include "vacant/base/device.h"
 
-namespace vacant::scan {
+namespace vacant::scan::fs {
 
 struct Partition {
   Extent extent;
-  std::string label;  // "gpt 1", "mbr 2", "mbr logical 5", "whole device"
+  std::string label;  // "gpt 1", "mbr 5", "whole device"
 };
 
 struct PartitionTable {
-  std::vector<Partition>
-      partitions;  // sorted; those that leave the device or overlap an earlier one are left out
+  std::vector<Partition> partitions;  // sorted by offset, inside the device, no overlaps
   std::vector<std::string> problems;
 };
 
-inline constexpr std::size_t kMaxPartitions = 256;
+// Answers one "whole device" entry where there is no table. Never fails: what cannot be read is a problem.
+PartitionTable find_partitions(BlockDevice& device);
 
-// The whole device as one part if it has no table. Read errors become problems.
-PartitionTable read_partitions(BlockDevice& device);
-
-}  // namespace vacant::scan
+}  // namespace vacant::scan::fs

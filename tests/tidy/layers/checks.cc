@@ -139,11 +139,14 @@ Problems check_calls(const SourceFile& file) {
   const std::string top = top_folder(file.path);
   if (file.path.starts_with("base/src/") || top == "tests" || top == "props") return problems;
   static const std::regex qualified(
-      R"((^|[^\w>])::(open|openat|creat|read|write|pread|pwrite|readv|writev|lseek|stat|fstat|lstat|statx|ioctl|fcntl)"
-      R"(|socket|socketpair|connect|bind|listen|accept|send|recv|sendmsg|recvmsg|mmap|munmap|fork|execve|execvp|kill)"
-      R"(|unlink|rename|mkdir|mkstemp|fsync|fdatasync|ftruncate|fallocate|syscall|prctl|dup2|pipe2?|poll)\s*\()");
-  static const std::regex bare(
-      R"((^|[^\w:.>])(openat|pread|pwrite|ioctl|socket|socketpair|mmap|fork|execve|fallocate|syscall|prctl)\s*\()");
+      R"((^|[^\w>])::(open|openat|creat|read|write|pread|pwrite|readv|writev|lseek|stat)"
+      R"(|fstat|lstat|statx|ioctl|fcntl)"
+      R"(|socket|socketpair|connect|bind|listen|accept|send|recv|sendmsg|recvmsg|mmap)"
+      R"(|munmap|fork|execve|execvp|kill)"
+      R"(|unlink|rename|mkdir|mkstemp|fsync|fdatasync|ftruncate|fallocate|syscall|prctl)"
+      R"(|dup2|pipe2?|poll)\s*\()");
+  static const std::regex bare(R"((^|[^\w:.>])(openat|pread|pwrite|ioctl|socket|socketpair|mmap|fork|execve)"
+                               R"(|fallocate|syscall|prctl)\s*\()");
   report_matches(file, code, qualified, "system calls belong into base/src", problems);
   report_matches(file, code, bare, "system calls belong into base/src", problems);
   return problems;

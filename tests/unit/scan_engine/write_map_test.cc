@@ -35,7 +35,8 @@ TEST(WriteMapTest, RefusesWhatItCannotBeSureOf) {
       R"({"format":"vacant-write-map/1","size":1048576,"extents":[{"offset":-1,"length":4096}]})",
       R"({"format":"vacant-write-map/1","size":1048576,"extents":[{"offset":0.5,"length":4096}]})",
       R"({"format":"vacant-write-map/1","size":1048576,"extents":[{"offset":1048576,"length":1}]})",
-      R"({"format":"vacant-write-map/1","size":1048576,"extents":[{"offset":18446744073709551615,"length":2}]})",
+      R"({"format":"vacant-write-map/1","size":1048576,"extents":[{"offset":18446744073709551615,)"
+      R"("length":2}]})",
       R"({"format":"vacant-write-map/1","size":1048576,"size":1048576,"extents":[]})",
       R"({"format":"vacant-write-map/1","size":1048576,"extents":[],"more":1})"};
   for (const char* text : bad) EXPECT_FALSE(parse(text)) << text;
@@ -46,7 +47,7 @@ TEST(WriteMapTest, RefusesWhatItCannotBeSureOf) {
 
 TEST(WriteMapTest, TakesOnlyTheTopLayerOfAQemuMap) {
   const auto map = parse(R"([{"start":0,"length":65536,"depth":1,"present":true,"zero":false,"data":true},
-                             {"start":65536,"length":65536,"depth":0,"present":true,"zero":false,"data":true}])");
+      {"start":65536,"length":65536,"depth":0,"present":true,"zero":false,"data":true}])");
   ASSERT_TRUE(map) << map.error().message;
   EXPECT_EQ(map->extents(), (std::vector<Extent>{{65536, 65536}}));
   const auto flat =

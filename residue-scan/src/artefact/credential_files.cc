@@ -21,8 +21,7 @@ Artefact file(std::string rule, Confidence confidence, std::size_t length, std::
 bool is_text(unsigned char c) { return c == '\n' || c == '\r' || c == '\t' || (c >= 0x20 && c != 0x7f); }
 
 // The text up to the first byte that no text file has.
-std::string_view text_of(ByteSpan bytes) {
-  const std::string_view all = as_text(bytes.first(std::min(bytes.size(), kMaxFileBytes)));
+std::string_view text_of(std::string_view all) {
   const auto end = std::ranges::find_if(all, [](char c) { return !is_text(static_cast<unsigned char>(c)); });
   return all.substr(0, static_cast<std::size_t>(end - all.begin()));
 }
@@ -231,41 +230,77 @@ std::optional<Artefact> age_identity(std::string_view text) {
                   std::min<std::size_t>(text.size(), 512), ""};
 }
 
+// What the first line says that the file could be. Most text is refused here, before more of it is read.
+enum class Shape { kNone, kJson, kIni, kKube, kNetrc, kUrls, kNpmrc, kAge, kEnv, kColons };
+
+bool is_assignment(std::string_view line) {
+  if (line.starts_with("export ")) line.remove_prefix(7);
+  const std::size_t equals = line.find('=');
+  return equals != std::string_view::npos && equals > 0 &&
+         line.substr(0, equals).find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+             std::string_view::npos;
+}
+
+Shape shape_of(std::string_view line) {
+  if (line.starts_with("{")) return Shape::kJson;
+  if (line.starts_with("[") && line.find(']') != std::string_view::npos) return Shape::kIni;
+  if (line.starts_with("apiVersion:") || line.starts_with("kind:")) return Shape::kKube;
+  if (line.starts_with("machine ")) return Shape::kNetrc;
+  if (line.starts_with("https://") || line.starts_with("http://")) return Shape::kUrls;
+  if (line.starts_with("# created: ")) return Shape::kAge;
+  if (line.starts_with("//") && line.find(":_auth") != std::string_view::npos) return Shape::kNpmrc;
+  if (line.starts_with("registry=") || line.starts_with("@")) return Shape::kNpmrc;
+  if (line == "#" || line.starts_with("# ") || line.starts_with("##") || is_assignment(line))
+    return Shape::kEnv;
+  if (std::ranges::count(line, ':') == 4) return Shape::kColons;
+  return Shape::kNone;
+}
+
+std::optional<Artefact> examine_as(Shape shape, std::string_view text) {
+  switch (shape) {
+    case Shape::kNone:
+      return std::nullopt;
+    case Shape::kJson:
+      return json_like(text);
+    case Shape::kIni:
+      return ini_like(text);
+    case Shape::kKube:
+      return kubeconfig(text);
+    case Shape::kNetrc:
+      return netrc(text);
+    case Shape::kUrls:
+      return git_credentials(text);
+    case Shape::kNpmrc:
+      return npmrc(text);
+    case Shape::kAge:
+      return age_identity(text);
+    case Shape::kEnv:
+      return env_file(text);
+    case Shape::kColons:
+      return pgpass(text);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Artefact> examine_credential_file(ByteSpan bytes) {
-  const std::string_view text = text_of(bytes);
-  if (text.size() < 16) return std::nullopt;
-  switch (text.front()) {
-    case '{':
-      return json_like(text);
-    case '[':
-      if (auto found = ini_like(text)) return found;
-      return std::nullopt;
-    case 'a':
-    case 'k':
-      if (text.starts_with("apiVersion:") || text.starts_with("kind:")) return kubeconfig(text);
-      break;
-    case 'm':
-      if (text.starts_with("machine ")) return netrc(text);
-      break;
-    case 'h':
-      if (auto found = git_credentials(text)) return found;
-      break;
-    case '/':
-      if (text.starts_with("//")) return npmrc(text);
-      break;
-    default:
-      break;
+  constexpr std::size_t kFirstLineBytes = 512, kFirstLook = 2048, kLeastBytes = 16;
+  const std::string_view all = as_text(bytes.first(std::min(bytes.size(), kMaxFileBytes)));
+  const std::string_view line =
+      all.substr(0, std::min(all.substr(0, kFirstLineBytes).find('\n'), kFirstLineBytes));
+  const Shape shape = shape_of(line.substr(0, line.find('\r')));
+  if (shape == Shape::kNone) return std::nullopt;
+  // An object's first key, where program text has a block's first statement.
+  if (shape == Shape::kJson) {
+    const std::size_t next = all.substr(0, kFirstLineBytes).find_first_not_of(" \t\r\n", 1);
+    if (next == std::string_view::npos || all[next] != '"') return std::nullopt;
   }
-  const bool comment = text.front() == '#';
-  if (comment && text.starts_with("# created: ")) return age_identity(text);
-  if (comment || (text.front() >= 'A' && text.front() <= 'Z') || text.starts_with("export ")) {
-    if (auto found = env_file(text)) return found;
-  }
-  if (auto found = pgpass(text)) return found;
-  if (text.substr(0, 4096).find(":_authToken=") != std::string_view::npos) return npmrc(text);
-  return std::nullopt;
+  // Comments begin many files: most are refused by their first lines.
+  if (shape == Shape::kEnv && !env_file(all.substr(0, kFirstLook))) return std::nullopt;
+  const std::string_view text = text_of(all);
+  if (text.size() < kLeastBytes) return std::nullopt;
+  return examine_as(shape, text);
 }
 
 }  // namespace vacant::scan

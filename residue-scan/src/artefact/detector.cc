@@ -106,20 +106,13 @@ class ArtefactDetector final : public Detector {
   static void scan_keys(const Buffer& buffer, FindingSink& sink) {
     constexpr std::string_view kNeedle = "PRIVATE KEY";
     const std::string_view text = as_text(buffer.bytes);
-    for (std::size_t at = find(text, kNeedle, 0); at != std::string_view::npos;
-         at = find(text, kNeedle, at + kNeedle.size())) {
+    for (std::size_t at = find_text(text, kNeedle, 0); at != std::string_view::npos;
+         at = find_text(text, kNeedle, at + kNeedle.size())) {
       const std::size_t from = at > kKeyLookBehind ? at - kKeyLookBehind : 0;
       const std::size_t dashes = text.substr(from, at - from).rfind("-----BEGIN ");
       if (dashes != std::string_view::npos)
         report(buffer, from + dashes, examine_key(buffer.bytes.subspan(from + dashes)), sink);
     }
-  }
-
-  static std::size_t find(std::string_view text, std::string_view needle, std::size_t from) {
-    if (from >= text.size()) return std::string_view::npos;
-    const void* hit = ::memmem(text.data() + from, text.size() - from, needle.data(), needle.size());
-    return hit == nullptr ? std::string_view::npos
-                          : static_cast<std::size_t>(static_cast<const char*>(hit) - text.data());
   }
 
   ArtefactChild child_;

@@ -94,6 +94,10 @@ bool is_zero_portable(ByteSpan bytes);
 bool is_zero_avx2(ByteSpan bytes);
 bool has_avx2();
 
+// The first place at or behind `from` where `needle` (2 bytes or more) stands, or npos. AVX2 where there is
+// one: some times faster than memmem on text.
+std::size_t find_text(std::string_view text, std::string_view needle, std::size_t from);
+
 // CRC-32 (IEEE 802.3, as zlib) and raw CRC-32C (Castagnoli, reflected, no pre- or post-inversion: the form
 // that ext4 and btrfs build on; pass the running state). Sources: RFC 1952 section 8; RFC 3720 appendix B.4.
 std::uint32_t crc32_ieee(ByteSpan bytes, std::uint32_t crc = 0);

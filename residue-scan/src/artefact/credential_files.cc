@@ -241,6 +241,17 @@ bool is_assignment(std::string_view line) {
              std::string_view::npos;
 }
 
+// host:port:...: five fields, the second a number or "*".
+bool has_port(std::string_view line) {
+  const std::size_t host = line.find(':');
+  if (host == std::string_view::npos || host == 0) return false;
+  const std::string_view rest = line.substr(host + 1);
+  const std::size_t port = rest.find(':');
+  if (port == std::string_view::npos || port == 0 || port > 5) return false;
+  return rest.substr(0, port).find_first_not_of("0123456789*") == std::string_view::npos &&
+         std::ranges::count(rest, ':') == 3;
+}
+
 Shape shape_of(std::string_view line) {
   if (line.starts_with("{")) return Shape::kJson;
   if (line.starts_with("[") && line.find(']') != std::string_view::npos) return Shape::kIni;
@@ -252,7 +263,7 @@ Shape shape_of(std::string_view line) {
   if (line.starts_with("registry=") || line.starts_with("@")) return Shape::kNpmrc;
   if (line == "#" || line.starts_with("# ") || line.starts_with("##") || is_assignment(line))
     return Shape::kEnv;
-  if (std::ranges::count(line, ':') == 4) return Shape::kColons;
+  if (has_port(line)) return Shape::kColons;
   return Shape::kNone;
 }
 

@@ -92,7 +92,21 @@ bool sector_is_live(const Window& window, const FsView& view, std::size_t index)
   return used > 0 && used < bytes.size() && view.is_live({sector.offset_bytes, used});
 }
 
-std::vector<ForeignBlock> prove_foreign(Window& window, const Prover& prover) {
+void mark_foreign(Window& window, std::size_t index, const Extent& block) {
+  for (; index < window.sector_count() && window.sector_extent(index).offset_bytes < block.end_bytes();
+       ++index)
+    if (window.classes[index] == Class::kUnexplained) window.classes[index] = Class::kForeign;
+}
+
+// Whether the proof rests on the states of our own inodes, and deleted ones may be unknown.
+bool is_certain(ProofKind kind, Policy policy) {
+  const bool by_inode = kind == ProofKind::kExtDirectoryLeaf || kind == ProofKind::kExtHtreeNode ||
+                        kind == ProofKind::kExtExtentBlock;
+  return !by_inode || policy != Policy::kInside;
+}
+
+std::vector<ForeignBlock> prove_foreign(Window& window, const Evidence& evidence) {
+  const Prover& prover = *evidence.prover;
   std::vector<ForeignBlock> out;
   std::uint64_t at = round_up(window.extent.offset_bytes, kProofStepBytes);
   while (at < window.extent.end_bytes()) {
@@ -103,13 +117,13 @@ std::vector<ForeignBlock> prove_foreign(Window& window, const Prover& prover) {
       const ByteSpan bytes = ByteSpan(window.bytes)
                                  .subspan(static_cast<std::size_t>(at - window.extent.offset_bytes),
                                           static_cast<std::size_t>(length));
-      if (const auto proof = prover.examine(bytes, at); proof && proof->foreign) {
+      if (const auto proof = prover.examine(bytes, at)) {
         const Extent block{at, proof->block_bytes};
-        for (std::size_t i = index;
-             i < window.sector_count() && window.sector_extent(i).offset_bytes < block.end_bytes(); ++i)
-          if (window.classes[i] == Class::kUnexplained) window.classes[i] = Class::kForeign;
+        const bool certain = is_certain(proof->kind, evidence.policy);
+        if (proof->foreign && certain) mark_foreign(window, index, block);
         // The context belongs to the neighbouring segment, which finds it again.
-        if (window.owned.contains(at)) out.push_back({block, *proof});
+        if (proof->foreign && window.owned.contains(at)) out.push_back({block, *proof, certain});
+        // Half of a block can look like a smaller one: what was attributed as a whole is not looked at again.
         step = std::max<std::uint64_t>(step, round_down(block.length_bytes, kProofStepBytes));
       }
     }
@@ -132,7 +146,7 @@ std::vector<ForeignBlock> classify(Window& window, const Evidence& evidence) {
     match_sectors(window, Class::kFsLive,
                   [&](std::size_t i) { return sector_is_live(window, *evidence.view, i); });
   if (evidence.prover == nullptr) return {};
-  return prove_foreign(window, *evidence.prover);
+  return prove_foreign(window, evidence);
 }
 
 int severity(Class cls) {

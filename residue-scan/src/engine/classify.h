@@ -15,12 +15,16 @@ struct Evidence {
   const WriteMap* write_map = nullptr;
   const FsView* view = nullptr;
   const Prover* prover = nullptr;
+  Policy policy = Policy::kHandover;
 };
 
-// A block that was proven foreign.
+// A block that is not ours. Not certain: it could also be of a deleted directory or file of ours, whose inode
+// was used again since, so that its generation is lost. That can only be where nothing but the device is
+// known (policy inside): elsewhere the write map has explained all that is the guest's.
 struct ForeignBlock {
   Extent extent;
   Attribution attribution;
+  bool certain = true;
 };
 
 // Turns the `unexplained` sectors of a freshly read window into base, derived, own or fs-live where the

@@ -146,7 +146,7 @@ class Scan {
         merger_(device.size_bytes()),
         context_{device,
                  {options.base_image, options.base_tree, options.derived_tree,
-                  options.write_map ? &*options.write_map : nullptr, &view, &prover},
+                  options.write_map ? &*options.write_map : nullptr, &view, &prover, options.policy},
                  options.policy,
                  options.placeholder_key,
                  options.hash_key} {

@@ -137,16 +137,17 @@ void report_foreign(const std::vector<ForeignBlock>& blocks, SegmentSink& sink, 
     Finding finding;
     finding.kind = FindingKind::kForeignIdentity;
     finding.rule = rule_name(block.attribution.kind);
-    finding.confidence = Confidence::kProven;
+    finding.confidence = block.certain ? Confidence::kProven : Confidence::kLikely;
     finding.origin.device_offset_bytes = block.extent.offset_bytes;
     finding.length_bytes = block.extent.length_bytes;
     finding.extent = block.extent;
     finding.detail = block.attribution.detail;
-    finding.identity = block.attribution.identity;
+    if (!block.certain) finding.detail += "; or of something deleted here, whose inode was used again";
+    if (block.certain) finding.identity = block.attribution.identity;
     if (!finding.identity.empty()) identities.insert(finding.identity);
     sink.found(std::move(finding), {});
   }
-  result.foreign_blocks = blocks.size();
+  result.foreign_blocks = static_cast<std::uint64_t>(std::ranges::count_if(blocks, &ForeignBlock::certain));
   result.identities.assign(identities.begin(), identities.end());
 }
 

@@ -140,7 +140,7 @@ std::optional<Attribution> examine_ext_inodes(ByteSpan window, const OwnIdentiti
     return std::nullopt;  // one inode alone proves nothing: any checksum leads somewhere
   const bool ours = std::ranges::any_of(own.ext, [&](const OwnIdentities::ExtFs& fs) {
     const std::uint32_t number = first_value ^ fs.seed;
-    return number != 0 && (number - 1) % kSlots == *first && number < (1U << 28U);
+    return number != 0 && (number - 1) % kSlots == *first && number <= fs.last_inode + kSlots;
   });
   return Attribution{ProofKind::kExtInodeTable, !ours, kPieceBytes, ext_identity(first_value),
                      fmt::format("{} inodes whose checksums agree", agreeing + 1)};

@@ -15,14 +15,31 @@ namespace {
 constexpr std::size_t kLeastWindowBytes = 512;
 constexpr std::array<std::byte, 8> kZeros{};
 
+std::uint32_t last_inode(const FsView& view, std::size_t volume) {
+  std::uint32_t last = 16;  // the reserved ones, whether in use or not
+  for (const OwnInode& inode : view.own_inodes)
+    if (static_cast<std::size_t>(inode.volume) == volume) last = std::max(last, inode.inode);
+  return last;
+}
+
+// One of our own file systems could not be read: then its blocks cannot be told from a stranger's.
+bool is_doubtful(const Attribution& found, const OwnIdentities& own) {
+  return found.foreign && own.ext_incomplete && found.kind != ProofKind::kXfs &&
+         found.kind != ProofKind::kBtrfs;
+}
+
 OwnIdentities collect(const FsView& view) {
   OwnIdentities own;
-  for (const Volume& volume : view.volumes) {
+  for (std::size_t index = 0; index < view.volumes.size(); ++index) {
+    const Volume& volume = view.volumes[index];
     if (!is_zero(volume.uuid)) own.uuids.insert(volume.uuid);
-    if (volume.type != "ext4" || volume.block_bytes == 0) continue;
+    if (volume.type != "ext4") continue;
+    if (!volume.parsed) own.ext_incomplete = true;
+    if (volume.block_bytes == 0) continue;
     const std::uint32_t by_uuid = crc32c_raw(~0U, volume.uuid);
     own.ext.push_back({volume.has_checksums ? volume.checksum_seed : by_uuid, by_uuid,
-                       volume.extent.length_bytes / volume.block_bytes, volume.block_bytes});
+                       volume.extent.length_bytes / volume.block_bytes, last_inode(view, index),
+                       volume.block_bytes});
   }
   for (const OwnInode& inode : view.own_inodes) {
     if (inode.volume < 0 || static_cast<std::size_t>(inode.volume) >= view.volumes.size()) continue;
@@ -145,7 +162,8 @@ std::optional<Attribution> Prover::examine(ByteSpan window, std::uint64_t /*offs
       examine_ext_directory, examine_ext_extents, examine_ext_superblock,  examine_ext_xattr, examine_jbd2,
       examine_xfs,           examine_btrfs,       examine_ext_descriptors, examine_ext_inodes};
   for (const auto examiner : kExaminers)
-    if (auto found = examiner(window, state_->own)) return found;
+    if (auto found = examiner(window, state_->own))
+      return is_doubtful(*found, state_->own) ? std::nullopt : std::move(found);
   return std::nullopt;
 }
 

@@ -17,10 +17,12 @@ struct OwnIdentities {
     std::uint32_t journal_seed =
         0;  // crc32c(~0, journal UUID): the UUID of an internal journal is the file system's
     std::uint64_t block_count = 0;
+    std::uint32_t last_inode = 0;  // the highest number in use, or used before
     std::uint32_t block_bytes = 0;
   };
   std::vector<ExtFs> ext;
-  std::set<Uuid> uuids;  // of every volume
+  bool ext_incomplete = false;  // an ext file system of ours could not be parsed
+  std::set<Uuid> uuids;         // of every volume
   std::unordered_set<std::uint32_t>
       inode_states;  // checksum state behind (seed, inode, generation), every own inode
 };

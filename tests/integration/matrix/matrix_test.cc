@@ -68,7 +68,7 @@ struct Plant {
 };
 
 struct Disk {
-  explicit Disk(std::size_t plants) : device((plants + 2) * 4 * kMiB, true) {}
+  explicit Disk(std::size_t count) : device((count + 2) * 4 * kMiB, true) {}
   void plant(const std::string& rule, const std::string& bytes, std::size_t index, const Position& position) {
     const std::uint64_t at = position.begin((index + 1) * 4 * kMiB, bytes.size());
     ASSERT_TRUE(device.write(at, as_bytes(bytes)));

@@ -216,6 +216,15 @@ TEST(ReportSchema, AcceptsReportsAndNothingElse) {
   EXPECT_NE(python_check(schema, bad.dump()), "");
 }
 
+TEST(ReportSarif, HoldsToTheSchemaOfOasis) {
+  const std::string schema = std::string(VACANT_SOURCE_DIR) + "/tests/golden/schema/sarif-2.1.0.json";
+  for (const Report& report : {vacant_report(), residue_report()})
+    EXPECT_EQ(python_check(schema, to_sarif(report)), "");
+  auto bad = nlohmann::json::parse(to_sarif(residue_report()));
+  bad["runs"][0]["results"][0].erase("message");
+  EXPECT_NE(python_check(schema, bad.dump()), "") << "the control: the schema does refuse";
+}
+
 TEST(ReportSarif, FingerprintsAreStable) {
   Report report = residue_report();
   const auto prints = [](const Report& r) {

@@ -61,7 +61,10 @@ void read_part(BlockDevice& device, Window& window, const Extent& part) {
   const auto done = device.read(part.offset_bytes, bytes_of(window, part));
   if (done) return test_zero(window, part);
   const std::uint64_t smallest = std::max<std::uint64_t>(device.info().sector_bytes, kSectorBytes);
-  if (part.length_bytes <= smallest) return mark_unreadable(window, part, done.error());
+  // Behind the end of a source that shrank there is nothing to narrow down.
+  const auto size_now = device.current_size_bytes();
+  const bool gone = size_now && *size_now <= part.offset_bytes;
+  if (gone || part.length_bytes <= smallest) return mark_unreadable(window, part, done.error());
   const std::uint64_t half = std::max(smallest, round_down(part.length_bytes / 2, smallest));
   read_part(device, window, {part.offset_bytes, half});
   if (part.length_bytes > half)

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include "cli_support.h"
 
@@ -207,6 +208,88 @@ TEST_F(ScanCli, MemoryImagesAreSearchedForSecretsOnly) {
   write_at(ram, 3 << 20, "-----BEGIN PRIVATE KEY-----\n");
   EXPECT_EQ(scan_json(ram, {"--ram"}, 1)["verdict"], "residue")
       << "memory handed to a new guest must be zero";
+}
+
+// A placeholder is ours by its MAC alone: with the key it is counted and no finding, without it, or changed,
+// it is one.
+TEST_F(ScanCli, PlaceholdersVerifyAndEverythingElseIsAFinding) {
+  ASSERT_EQ(vacant({"keygen", "placeholder", "-o", dir_.file("key")}).exit_code, 0);
+  ASSERT_EQ(vacant({"keygen", "placeholder", "-o", dir_.file("other")}).exit_code, 0);
+  const RunOutcome made = vacant({"secrets", "placeholder", "github-classic", "--key", dir_.file("key"),
+                                  "--workspace", "w", "--credential", "c"});
+  ASSERT_EQ(made.exit_code, 0) << made.describe();
+  const std::string placeholder = made.out.substr(0, made.out.find('\n'));
+  const std::string disk = sparse("disk", 1 << 20);
+  write_at(disk, 5000, "token " + placeholder + "\n");
+  const std::vector<std::string> in_use = {"--policy", "in-use", "--ram", "--placeholder-key"};
+  const auto with = [&](const std::string& key) {
+    auto words = in_use;
+    words.push_back(dir_.file(key));
+    return words;
+  };
+  const auto ours = scan_json(disk, with("key"), 0);
+  EXPECT_EQ(ours["summary"]["placeholders"], 1);
+  EXPECT_EQ(ours["summary"]["tokens"], 0);
+  EXPECT_EQ(scan_json(disk, with("other"), 1)["verdict"], "secret") << "another installation's placeholder";
+  std::string changed = placeholder;
+  changed[20] = changed[20] == 'A' ? 'B' : 'A';
+  write_at(disk, 5000, "token " + changed + "\n");
+  EXPECT_EQ(scan_json(disk, with("key"), 1)["summary"]["tokens"], 1);
+}
+
+TEST_F(ScanCli, ABaseIsHeldToItsSignedRoot) {
+  if (!find_program("veritysetup")) {
+    if (std::getenv("CI") != nullptr) FAIL() << "veritysetup is missing";
+    GTEST_SKIP() << "left out: no veritysetup here";
+  }
+  const std::string base = sparse("base", 4 << 20);
+  write_at(base, 1 << 20, noise(100'000, 9));
+  const RunOutcome made =
+      run({"veritysetup", "format", "--no-superblock", "--salt=-", base, dir_.file("tree")});
+  ASSERT_TRUE(made.ok()) << made.describe();
+  const std::size_t at = made.out.find("Root hash:");
+  ASSERT_NE(at, std::string::npos) << made.out;
+  const std::size_t begin = made.out.find_first_not_of(" \t", at + 10);
+  const std::string root = made.out.substr(begin, 64);
+  const std::vector<std::string> tree = {"--base-tree", dir_.file("tree"), "--base-size", "4194304",
+                                         "--base-root"};
+  const auto with = [&](const std::string& hex) {
+    auto words = tree;
+    words.push_back(hex);
+    return words;
+  };
+  EXPECT_EQ(scan_json(base, with(root), 0)["verdict"], "vacant");
+  std::string other = root;
+  other[5] = other[5] == '0' ? '1' : '0';
+  auto words = with(other);
+  words.insert(words.begin(), {"scan", base});
+  EXPECT_EQ(vacant(words).exit_code, 1) << "a tree that does not hash up to the root";
+  write_at(base, (1 << 20) + 5, "changed");
+  EXPECT_EQ(scan_json(base, with(root), 1)["verdict"], "residue");
+}
+
+TEST_F(ScanCli, CarvingIsOffUnlessAskedFor) {
+  const std::string disk = sparse("disk", 1 << 20);
+  write_at(disk, 8192, "PORT=1\nAPI_TOKEN=fake" + std::to_string(std::random_device{}()) + "value\n");
+  const std::size_t before = entries();
+  EXPECT_EQ(vacant({"scan", disk, "-q"}).exit_code, 1);
+  EXPECT_EQ(entries(), before);
+  EXPECT_EQ(vacant({"scan", disk, "-q", "--carve", dir_.file("out")}).exit_code, 1);
+  EXPECT_TRUE(std::filesystem::exists(dir_.file("out/8192-env-file.bin")));
+}
+
+// A file that grows or shrinks under the scan was not looked at as it is now.
+TEST_F(ScanCli, AFileThatChangesItsSizeIsNotProven) {
+  const std::string disk = sparse("disk", 3ULL << 30);
+  for (const std::uint64_t size : {std::uint64_t{4} << 30U, std::uint64_t{1} << 20U}) {
+    std::filesystem::resize_file(disk, 3ULL << 30);
+    std::jthread changer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      std::filesystem::resize_file(disk, size);
+    });
+    EXPECT_EQ(scan_json(disk, {"--trust-holes", "never", "--threads", "1"}, 3)["verdict"], "not-proven")
+        << size;
+  }
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
 #include "engine/segment.h"
 
 #include <sodium.h>
+#include <xxhash.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "vacant/secrets/placeholder.h"
 
@@ -28,6 +32,13 @@ class SegmentSink final : public FindingSink {
   void finish();
 
  private:
+  struct Kept {
+    Finding finding;
+    std::uint64_t digest = 0;  // of the matched bytes; stays in this object
+  };
+  // What tells two secrets apart: the bytes, and of a listed secret its label, since its forms differ in
+  // bytes.
+  static std::uint64_t content_of(const Kept& kept);
   [[nodiscard]] bool is_placeholder(const Finding& finding, ByteSpan matched) const;
 
   const SegmentContext& context_;
@@ -35,7 +46,15 @@ class SegmentSink final : public FindingSink {
   std::vector<std::unique_ptr<Detector>>& detectors_;
   SegmentResult& result_;
   std::uint64_t nested_bytes_ = 0;
+  std::vector<Kept> kept_;
 };
+
+std::uint64_t SegmentSink::content_of(const Kept& kept) {
+  if (kept.finding.kind != FindingKind::kKnownSecret) return kept.digest;
+  const std::string_view label =
+      std::string_view(kept.finding.detail).substr(0, kept.finding.detail.rfind(", form "));
+  return XXH3_64bits(label.data(), label.size());
+}
 
 bool SegmentSink::is_placeholder(const Finding& finding, ByteSpan matched) const {
   return context_.placeholder_key != nullptr && finding.kind == FindingKind::kToken &&
@@ -60,7 +79,8 @@ void SegmentSink::found(Finding finding, ByteSpan matched) {
   if (!is_reported(finding.kind, finding.cls, context_.policy)) return;
   if (context_.hash_key != nullptr) finding.digest_prefix = digest_prefix(*context_.hash_key, matched);
   ++result_.rule_counts[finding.rule];
-  if (result_.findings.size() < kMaxSegmentFindings) result_.findings.push_back(std::move(finding));
+  if (kept_.size() < kMaxSegmentFindings)
+    kept_.push_back({std::move(finding), XXH3_64bits(matched.data(), matched.size())});
 }
 
 void SegmentSink::skipped(const Extent& extent, std::string_view reason) {
@@ -77,12 +97,30 @@ void SegmentSink::nested(const Buffer& decoded) {
     if (detector->runs_on_decoded()) detector->scan(decoded, *this);
 }
 
+// The same secret may be seen more than once: by two decoders that overlap, in its plain bytes and again in a
+// decoded run around them, or by the fingerprint of its encoded form and that of its value. It is one
+// finding: the one with the fewest layers.
 void SegmentSink::finish() {
+  std::ranges::sort(kept_, [](const Kept& a, const Kept& b) {
+    return std::tuple(a.finding.origin.layers.size(), std::cref(a.finding)) <
+           std::tuple(b.finding.origin.layers.size(), std::cref(b.finding));
+  });
+  std::map<std::pair<std::string, std::uint64_t>, std::vector<Extent>> seen;
+  for (Kept& kept : kept_) {
+    std::vector<Extent>& places = seen[{kept.finding.rule, content_of(kept)}];
+    const bool nested = !kept.finding.origin.layers.empty();
+    const bool again = nested && std::ranges::any_of(places, [&](const Extent& place) {
+                         return place.overlaps(kept.finding.extent);
+                       });
+    const bool twin = !result_.findings.empty() && result_.findings.back() == kept.finding;
+    if (again || twin) {
+      --result_.rule_counts[kept.finding.rule];
+      continue;
+    }
+    places.push_back(kept.finding.extent);
+    result_.findings.push_back(std::move(kept.finding));
+  }
   std::ranges::sort(result_.findings);
-  // One thing found twice in the same place (say, by two decoders that overlap) is one finding.
-  const auto twins = std::ranges::unique(result_.findings);
-  for (const Finding& twin : twins) --result_.rule_counts[twin.rule];
-  result_.findings.erase(twins.begin(), twins.end());
   std::ranges::sort(result_.skipped);
 }
 

@@ -21,8 +21,11 @@ endfunction()
 add_library(vacant_options INTERFACE)
 target_compile_options(vacant_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Wold-style-cast
-  -Wcast-qual -Wformat=2 -Wundef -Wnull-dereference -Wno-gnu-statement-expression-from-macro-expansion
+  -Wcast-qual -Wformat=2 -Wundef -Wnull-dereference
   -fstack-protector-strong -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(vacant_options INTERFACE -Wno-gnu-statement-expression-from-macro-expansion)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # -Wnull-dereference of g++ 12 reports false positives inside libstdc++ at -O2.
   target_compile_options(vacant_options INTERFACE -Wno-null-dereference -Wduplicated-cond -Wlogical-op)

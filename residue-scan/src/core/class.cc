@@ -1,5 +1,7 @@
 #include "vacant/scan/class.h"
 
+#include "core/name_table.h"
+
 namespace vacant::scan {
 
 namespace {
@@ -9,21 +11,18 @@ constexpr std::array<std::string_view, kClassCount> kClassNames = {
 constexpr std::array<std::string_view, 3> kPolicyNames = {"handover", "in-use", "inside"};
 constexpr std::array<std::string_view, 4> kVerdictNames = {"vacant", "residue", "secret", "not-proven"};
 
-template <class Enum, std::size_t N>
-std::optional<Enum> find(const std::array<std::string_view, N>& names, std::string_view text) {
-  for (std::size_t i = 0; i < N; ++i)
-    if (names[i] == text) return static_cast<Enum>(i);
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::string_view name(Class cls) { return kClassNames[static_cast<std::size_t>(cls)]; }
-std::optional<Class> class_from_name(std::string_view text) { return find<Class>(kClassNames, text); }
+std::optional<Class> class_from_name(std::string_view text) { return find_name<Class>(kClassNames, text); }
 std::string_view name(Policy policy) { return kPolicyNames[static_cast<std::size_t>(policy)]; }
-std::optional<Policy> policy_from_name(std::string_view text) { return find<Policy>(kPolicyNames, text); }
+std::optional<Policy> policy_from_name(std::string_view text) {
+  return find_name<Policy>(kPolicyNames, text);
+}
 std::string_view name(Verdict verdict) { return kVerdictNames[static_cast<std::size_t>(verdict)]; }
-std::optional<Verdict> verdict_from_name(std::string_view text) { return find<Verdict>(kVerdictNames, text); }
+std::optional<Verdict> verdict_from_name(std::string_view text) {
+  return find_name<Verdict>(kVerdictNames, text);
+}
 
 bool accepts(Policy policy, Class cls) {
   switch (cls) {

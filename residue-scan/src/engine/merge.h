@@ -31,7 +31,4 @@ class Merger {
   Summary summary_;
 };
 
-// The verdict and its reasons, from what the report says. Pure: scan verify runs it again.
-void decide(Report& report);
-
 }  // namespace vacant::scan

@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "core/verdict.h"
 #include "engine/identity.h"
 #include "engine/journal.h"
 #include "engine/merge.h"

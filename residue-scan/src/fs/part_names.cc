@@ -1,5 +1,6 @@
 #include <array>
 
+#include "core/name_table.h"
 #include "vacant/scan/finding.h"
 
 namespace vacant::scan {
@@ -32,10 +33,6 @@ static_assert(static_cast<std::size_t>(FsPart::kOutside) + 1 == kPartNames.size(
 
 std::string_view name(FsPart part) { return kPartNames.at(static_cast<std::size_t>(part)); }
 
-std::optional<FsPart> fs_part_from_name(std::string_view text) {
-  for (std::size_t index = 0; index < kPartNames.size(); ++index)
-    if (kPartNames[index] == text) return static_cast<FsPart>(index);
-  return std::nullopt;
-}
+std::optional<FsPart> fs_part_from_name(std::string_view text) { return find_name<FsPart>(kPartNames, text); }
 
 }  // namespace vacant::scan

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/merge.h"
+#include "core/verdict.h"
 #include "vacant/scan/report.h"
 
 namespace vacant::scan {

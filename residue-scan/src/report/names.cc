@@ -1,5 +1,6 @@
 #include <array>
 
+#include "core/name_table.h"
 #include "vacant/scan/report.h"
 
 namespace vacant::scan {
@@ -12,25 +13,20 @@ constexpr std::array<std::string_view, 3> kConfidences = {"proven", "likely", "p
 constexpr std::array<std::string_view, 3> kProfiles = {"inventory", "known-answer", "full"};
 constexpr std::array<std::string_view, 5> kFormats = {"text", "json", "sarif", "junit", "html"};
 
-template <class Enum, std::size_t N>
-std::optional<Enum> find(const std::array<std::string_view, N>& names, std::string_view text) {
-  for (std::size_t i = 0; i < N; ++i)
-    if (names[i] == text) return static_cast<Enum>(i);
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::string_view name(FindingKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 std::optional<FindingKind> finding_kind_from_name(std::string_view text) {
-  return find<FindingKind>(kKinds, text);
+  return find_name<FindingKind>(kKinds, text);
 }
 std::string_view name(Confidence confidence) { return kConfidences[static_cast<std::size_t>(confidence)]; }
 std::optional<Confidence> confidence_from_name(std::string_view text) {
-  return find<Confidence>(kConfidences, text);
+  return find_name<Confidence>(kConfidences, text);
 }
 std::string_view name(Profile profile) { return kProfiles[static_cast<std::size_t>(profile)]; }
-std::optional<Profile> profile_from_name(std::string_view text) { return find<Profile>(kProfiles, text); }
-std::optional<Format> format_from_name(std::string_view text) { return find<Format>(kFormats, text); }
+std::optional<Profile> profile_from_name(std::string_view text) {
+  return find_name<Profile>(kProfiles, text);
+}
+std::optional<Format> format_from_name(std::string_view text) { return find_name<Format>(kFormats, text); }
 
 }  // namespace vacant::scan

@@ -1,9 +1,8 @@
-// The verdict: a pure function of the report, so that scan verify can run it again.
+#include "core/verdict.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "engine/merge.h"
 
 namespace vacant::scan {
 

@@ -82,7 +82,7 @@ inline std::string zip(std::string_view text) {
   const std::string packed = deflate_with(text, -15);
   const auto le = [](std::uint64_t value, int bytes) {
     std::string out;
-    for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+    for (int i = 0; i < bytes; ++i) out += static_cast<char>(i < 8 ? value >> (8 * i) : 0);
     return out;
   };
   const std::string name = "member.txt";

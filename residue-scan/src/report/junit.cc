@@ -1,6 +1,8 @@
 // JUnit XML: one test case for each thing that a hand-over must hold.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/escape.h"
 #include "vacant/scan/report.h"
 
@@ -54,7 +56,9 @@ Case verdict_case(const Report& report) {
 
 std::vector<Case> cases_of(const Report& report) {
   std::vector<Case> out{verdict_case(report), coverage_case(report)};
-  const bool with_baseline = !report.accepted.empty();
+  // What a baseline accepts is taken out of the verdict, not out of the counts: then only the verdict can be
+  // asked.
+  const bool with_baseline = std::ranges::any_of(report.accepted, &AcceptedExtent::applied);
   for (const Class cls : kAllClasses)
     if (!accepts(report.policy, cls) && cls != Class::kUnreadable && cls != Class::kSkipped && !with_baseline)
       out.push_back(class_case(report, cls));

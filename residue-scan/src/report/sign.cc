@@ -106,7 +106,9 @@ Result<SignedReport> open_signed_report(std::string_view file,
   if (std::ranges::any_of(line.substr(4), [](char c) { return c >= 'A' && c <= 'F'; }))
     return fail(Code::kMismatch, "the signature line is malformed");
   const auto signature = from_hex(line.substr(69));
-  const ByteVector key = VACANT_TRY(parse_public_key(as_bytes(line.substr(4, 64))));
+  const auto key_on_line = parse_public_key(as_bytes(line.substr(4, 64)));
+  if (!key_on_line) return fail(Code::kMismatch, "the signature line names no valid key");
+  const ByteVector& key = *key_on_line;
   if (!signature) return fail(Code::kMismatch, "the signature line is malformed");
   if (expected_key && key != *expected_key)
     return fail(Code::kMismatch, "the report is signed by another key");

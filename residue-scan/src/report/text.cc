@@ -45,12 +45,12 @@ void head(const Report& report, bool colour, std::string& out) {
 }
 
 void classes(const Report& report, std::string& out) {
-  out += "\nclass             bytes      %\n";
+  out += fmt::format("\n{:<12} {:>18} {:>7}\n", "class", "bytes", "%");
   for (const Class cls : kAllClasses) {
     const std::uint64_t bytes = report.class_bytes[static_cast<std::size_t>(cls)];
     if (bytes == 0) continue;
     const double share = 100.0 * static_cast<double>(bytes) / static_cast<double>(report.source.size_bytes);
-    out += fmt::format("{:<12} {:>10} {:>6.2f}{}\n", name(cls), bytes, share,
+    out += fmt::format("{:<12} {:>18} {:>7.2f}{}\n", name(cls), bytes, share,
                        accepts(report.policy, cls) ? "" : "  not accepted");
   }
 }

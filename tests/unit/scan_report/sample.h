@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/merge.h"
+#include "core/verdict.h"
 #include "vacant/scan/report.h"
 
 namespace vacant::scan::testing {

@@ -5,8 +5,8 @@
 
 namespace vacant::scan {
 
-// Sets the verdict and its reasons from what the report says. Order: residue, secret, not proven, vacant; the reasons name all
-// that was found.
+// Sets the verdict and its reasons from what the report says. Order: residue, secret, not proven, vacant; the
+// reasons name all that was found.
 void decide(Report& report);
 
 }  // namespace vacant::scan

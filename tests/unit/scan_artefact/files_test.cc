@@ -72,9 +72,9 @@ TEST(CredentialFiles, InsideAnArchiveToo) {
 TEST(Archives, AreToldByTheirHeaders) {
   using namespace vacant::testing;
   const std::string text(5000, 'a');
-  expect_found(scan_with(gzip(text)), "gzip", Confidence::kLikely);
+  expect_found(scan_with(gzip(text)), "gzip", Confidence::kProven);
   expect_found(scan_with(zstd(text)), "zstd", Confidence::kLikely);
-  expect_found(scan_with(zip(text)), "zip", Confidence::kLikely);
+  expect_found(scan_with(zip(text)), "zip", Confidence::kProven);
   std::string broken = gzip(text);
   broken[3] = '\xff';
   expect_missing(scan_with(broken), "gzip");
@@ -107,7 +107,7 @@ TEST(Git, ObjectsPacksAndIndexes) {
   git({"gc", "-q"});
   for (const auto& entry : std::filesystem::directory_iterator(repository + "/.git/objects/pack")) {
     const std::string bytes = testing::read_text(entry.path().string());
-    if (entry.path().extension() == ".pack") expect_found(scan_with(bytes), "git-pack", Confidence::kLikely);
+    if (entry.path().extension() == ".pack") expect_found(scan_with(bytes), "git-pack", Confidence::kProven);
     if (entry.path().extension() == ".idx")
       expect_found(scan_with(bytes), "git-pack-index", Confidence::kProven);
   }

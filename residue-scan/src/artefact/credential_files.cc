@@ -205,6 +205,15 @@ std::optional<Artefact> npmrc(std::string_view text) {
   return file("npmrc", Confidence::kLikely, used, fmt::format("{} registry tokens", tokens));
 }
 
+// A database or a user: an identifier, or "*". Names may hold more; but then anything with colons could be
+// one.
+bool is_pg_name(std::string_view name) {
+  return name == "*" || (!name.empty() && (is_letter(name.front()) || name.front() == '_') &&
+                         std::ranges::all_of(name, [](char c) {
+                           return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '@';
+                         }));
+}
+
 // host:port:database:user:password.
 bool is_pgpass_line(std::string_view line) {
   std::array<std::string_view, 5> fields;
@@ -217,10 +226,8 @@ bool is_pgpass_line(std::string_view line) {
   fields[4] = line;
   constexpr std::string_view kHost = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_*/";
   const bool port = fields[1] == "*" || (fields[1].size() <= 5 && std::ranges::all_of(fields[1], is_digit));
-  return port && fields[0].find_first_not_of(kHost) == std::string_view::npos &&
-         std::ranges::all_of(fields[2], [](char c) { return c > ' ' && c != '/'; }) &&
-         std::ranges::all_of(fields[3], [](char c) { return c > ' ' && c != '/'; }) &&
-         fields[4].size() >= 6 && fields[4].size() <= 256 &&
+  return port && fields[0].find_first_not_of(kHost) == std::string_view::npos && is_pg_name(fields[2]) &&
+         is_pg_name(fields[3]) && fields[4].size() >= 6 && fields[4].size() <= 256 &&
          fields[4].find_first_of(": \t/") == std::string_view::npos && variety(fields[4]) >= 5;
 }
 

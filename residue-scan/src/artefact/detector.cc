@@ -37,6 +37,8 @@ class ArtefactDetector final : public Detector {
     Effort effort = {};
     std::size_t pages_end = 0;    // up to here b-tree pages are told already
     std::size_t records_end = 0;  // and up to here log records
+    std::size_t text_end = 0;     // and up to here a text file of this rule
+    std::string text_rule = {};
 
     [[nodiscard]] std::uint64_t base() const { return buffer.origin.device_offset_bytes; }
     // Files begin at blocks: at a multiple of the smallest block, or behind the zeros that fill the last one.
@@ -123,7 +125,13 @@ class ArtefactDetector final : public Detector {
 
   static void examine_file_start(Run& run, std::size_t offset, ByteSpan bytes) {
     if (bytes[0] == std::byte{'P'}) report(run, offset, examine_key(bytes));
-    report(run, offset, examine_credential_file(bytes));
+    const auto text = examine_credential_file(bytes);
+    // A file's later blocks are files of its kind as well; they are one.
+    if (text && (offset >= run.text_end || text->rule != run.text_rule)) {
+      run.text_end = offset + static_cast<std::size_t>(text->length_bytes);
+      run.text_rule = text->rule;
+      report(run, offset, text);
+    }
     const auto record_type = load_le<std::uint8_t>(bytes, 6);
     if ((record_type != 1 && record_type != 2) || offset < run.records_end) return;
     const auto log = examine_leveldb_log(bytes);

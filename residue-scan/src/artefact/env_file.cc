@@ -23,12 +23,21 @@ bool name_is_secret(std::string_view name) {
       kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
+// Text of a language in a message catalogue: mostly escapes of the form \\uXXXX.
+bool is_escaped_text(std::string_view value) {
+  std::size_t escapes = 0;
+  for (std::size_t at = value.find("\\u"); at != std::string_view::npos; at = value.find("\\u", at + 2))
+    ++escapes;
+  return escapes * 6 * 2 > value.size();
+}
+
 // A value that could be a secret: no path, no reference to another variable, one word of some length and
 // variety.
 bool value_is_secret(std::string_view quoted) {
   const std::string_view value = unquoted(quoted);
   if (value.size() < 8 || value.size() > 4096 || value.find_first_of(" \t$`(){}<>") != std::string_view::npos)
     return false;
+  if (is_escaped_text(value)) return false;
   if (value.front() == '/' || value.front() == '.' || value.front() == '%') return false;
   return std::ranges::any_of(value, is_digit) && std::ranges::any_of(value, is_letter) && variety(value) >= 7;
 }

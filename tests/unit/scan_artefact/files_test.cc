@@ -55,6 +55,8 @@ TEST(CredentialFiles, TheSameShapesWithoutASecretAreNone) {
       "https://example.invalid/a\nhttps://example.invalid/b\n",
       "//registry.invalid/:_authToken=${NPM_TOKEN}\n",
       "std::vector<std::string> names;\n",
+      "e-m:32:64-p270:32-p271:32-i64-f80\n",
+      "PASSWORD_LABEL=\\u30D1\\u30B9\\u30EF\\u30FC\\u30C9\nOTHER=text\n",
       "{\n  \"auths\": {}\n}\n",
       "apiVersion: v1\nkind: Config\nclusters: []\nusers: []\n",
       "root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n"};

@@ -139,6 +139,16 @@ TEST(Containers, AKeyStoreOfCertificatesAloneIsPublic) {
   expect_missing(scan_with(keystore('\2')), "java-keystore");
 }
 
+TEST(CredentialFiles, ALongFileIsOneFinding) {
+  std::mt19937_64 random(9);
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "NAME_" + std::to_string(i) + "=plain\n";
+  text += props::make_env_file(random);
+  const Report report = scan_with(text);
+  EXPECT_EQ(rule_count(report, "env-file"), 1U);
+  EXPECT_EQ(find_rule(report, "env-file")->length_bytes, text.size());
+}
+
 // A header in every sector, each claiming as much as is ever read as a whole: bounded effort, and no crash.
 TEST(Hostile, HeadersThatClaimMuchCostLittle) {
   std::mt19937_64 random(6);

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <set>
+#include <utility>
 
 #include "vacant/base/directory.h"
 #include "vacant/base/file.h"
@@ -20,6 +23,32 @@ bool is_carvable(const Finding& finding) {
          finding.extent.length_bytes <= kMaxCarveBytes;
 }
 
+std::string_view extension(std::string_view rule) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kExtensions = {
+      {{"sqlite-database", "sqlite"},
+       {"sqlite-wal", "sqlite-wal"},
+       {"chromium-logins", "sqlite"},
+       {"chromium-cookies", "sqlite"},
+       {"chromium-history", "sqlite"},
+       {"chromium-web-data", "sqlite"},
+       {"firefox-cookies", "sqlite"},
+       {"firefox-history", "sqlite"},
+       {"firefox-forms", "sqlite"},
+       {"pem-private-key", "pem"},
+       {"openssh-private-key", "key"},
+       {"pgp-private-key", "asc"},
+       {"putty-private-key", "ppk"},
+       {"env-file", "env"},
+       {"gcp-service-account", "json"},
+       {"git-pack", "pack"},
+       {"git-pack-index", "idx"},
+       {"leveldb-table", "ldb"},
+       {"gzip", "gz"},
+       {"zip", "zip"}}};
+  const auto* found = std::ranges::find(kExtensions, rule, [](const auto& pair) { return pair.first; });
+  return found == kExtensions.end() ? "bin" : found->second;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> carve(BlockDevice& device, const std::vector<Finding>& findings,
@@ -30,7 +59,8 @@ Result<std::vector<std::string>> carve(BlockDevice& device, const std::vector<Fi
   for (const Finding& finding : findings) {
     if (!is_carvable(finding)) continue;
     if (written.size() >= kMaxCarved) break;
-    const std::string name = fmt::format("{}-{}.bin", finding.extent.offset_bytes, finding.rule);
+    const std::string name =
+        fmt::format("{}-{}.{}", finding.extent.offset_bytes, finding.rule, extension(finding.rule));
     if (!names.insert(name).second) continue;
     ByteVector bytes(static_cast<std::size_t>(finding.extent.length_bytes));
     if (!device.read(finding.extent.offset_bytes, bytes)) continue;  // unreadable parts are in the report

@@ -1,11 +1,13 @@
-// The isolated side of the artefact detector: sqlite3 on an in-memory copy, and the first bytes of a zlib
-// stream.
+// The isolated side of the artefact detector: sqlite3 on an in-memory copy, and zlib. A request's last byte
+// says what is asked; so the bytes before it can be handed on where they are.
 #include <sqlite3.h>
-#include <zlib.h>
 
+#include <algorithm>
 #include <memory>
+#include <mutex>
 
 #include "artefact/parts.h"
+#include "artefact/streams.h"
 
 namespace vacant::scan {
 
@@ -45,18 +47,15 @@ Result<std::vector<std::string>> query(sqlite3* db, const char* sql, std::size_t
 }
 
 // Opens the bytes as a read-only database in memory. No file is touched: there is none in the sandbox.
-Result<Db> open_bytes(ByteVector& bytes) {
+Result<Db> open_bytes(ByteSpan bytes) {
   sqlite3* raw = nullptr;
   if (sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, nullptr) != SQLITE_OK)
     return fail(Code::kInternal, "sqlite3 does not start");
   Db db(raw);
-  // A database in WAL mode cannot be opened in memory; with the WAL gone its pages are those of rollback
-  // mode.
-  if (bytes.size() > 20) bytes[18] = bytes[19] = std::byte{1};
-  // SAFETY: sqlite3 takes unsigned char; READONLY, so that the buffer stays ours and is not resized.
-  const int problem = sqlite3_deserialize(
-      raw, "main", reinterpret_cast<unsigned char*>(bytes.data()), static_cast<sqlite3_int64>(bytes.size()),
-      static_cast<sqlite3_int64>(bytes.size()), SQLITE_DESERIALIZE_READONLY);
+  // SAFETY: sqlite3 takes unsigned char; READONLY, so that the buffer is neither written, resized nor freed.
+  auto* data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(bytes.data()));
+  const auto size = static_cast<sqlite3_int64>(bytes.size());
+  const int problem = sqlite3_deserialize(raw, "main", data, size, size, SQLITE_DESERIALIZE_READONLY);
   if (problem != SQLITE_OK) return fail(Code::kCorrupt, "not a database");
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -65,8 +64,7 @@ Result<Db> open_bytes(ByteVector& bytes) {
 }
 
 // Answer: '1' or '0', the problem or nothing, then a line a table.
-Result<ByteVector> check_database(ByteSpan request) {
-  ByteVector bytes(request.begin(), request.end());
+Result<ByteVector> check_database(ByteSpan bytes) {
   const Db db = VACANT_TRY(open_bytes(bytes));
   int calls = 0;
   sqlite3_progress_handler(db.get(), kProgressSteps, count_steps, &calls);
@@ -83,45 +81,77 @@ Result<ByteVector> check_database(ByteSpan request) {
   return ByteVector(view.begin(), view.end());
 }
 
-Result<ByteVector> inflate_start(ByteSpan request) {
-  z_stream stream{};
-  if (inflateInit(&stream) != Z_OK) return fail(Code::kInternal, "zlib does not start");
-  ByteVector out(64);
-  // SAFETY: zlib takes unsigned char and does not write to its input.
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(request.data()));
-  stream.avail_in = static_cast<uInt>(request.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const int problem = inflate(&stream, Z_SYNC_FLUSH);
-  out.resize(out.size() - stream.avail_out);
-  inflateEnd(&stream);
-  if (problem != Z_OK && problem != Z_STREAM_END) return fail(Code::kCorrupt, "no zlib stream");
+// Answer: ended, bytes in, bytes out, the first of them.
+Result<ByteVector> inflate(ByteSpan bytes, int window_bits) {
+  const auto stream = Inflater(window_bits).run(bytes, kMaxInflatedBytes);
+  if (!stream) return fail(Code::kCorrupt, "no such stream");
+  ByteVector out(17);
+  store_le<std::uint8_t>(out, 0, stream->ended ? 1 : 0);
+  store_le<std::uint64_t>(out, 1, stream->in_bytes);
+  store_le<std::uint64_t>(out, 9, stream->out_bytes);
+  out.insert(out.end(), stream->first.begin(), stream->first.end());
+  return out;
+}
+
+// Answer: whether more bytes are needed, whole objects, where the last of them ends.
+Result<ByteVector> walk(ByteSpan bytes) {
+  const PackWalk walked = walk_pack(bytes);
+  ByteVector out(17);
+  store_le<std::uint8_t>(out, 0, walked.cut_off ? 1 : 0);
+  store_le<std::uint64_t>(out, 1, walked.objects);
+  store_le<std::uint64_t>(out, 9, walked.end_bytes);
   return out;
 }
 
 Result<ByteVector> serve(ByteSpan request, IsolateChannel& /*channel*/) {
   if (request.empty()) return fail(Code::kCorrupt, "no request");
-  return request[0] == std::byte{'D'} ? check_database(request.subspan(1))
-                                      : inflate_start(request.subspan(1));
+  const ByteSpan bytes = request.first(request.size() - 1);
+  switch (std::to_integer<char>(request.back())) {
+    case 'D':
+      return check_database(bytes);
+    case 'Z':
+      return inflate(bytes, 15);
+    case 'G':
+      return inflate(bytes, 15 + 16);
+    case 'P':
+      return walk(bytes);
+    default:
+      return fail(Code::kCorrupt, "no such request");
+  }
+}
+
+// Two long requests at once would take more memory than the scan may: the parent's copy and the child's.
+constexpr std::size_t kLongRequestBytes = 8 * kMiB;
+std::mutex& long_requests() {
+  static std::mutex mutex;
+  return mutex;
 }
 
 }  // namespace
 
-Result<ByteVector> ArtefactChild::ask(char what, ByteSpan bytes) {
+Result<ByteVector> ArtefactChild::ask(ByteVector bytes, char what) {
   if (!child_ || !child_->alive()) {
     IsolateLimits limits;
-    limits.cpu_seconds = 3600;
+    limits.cpu_seconds = 1'000'000;  // the child serves a whole scan; one call is bounded by `wall`
     limits.memory_bytes = 512ULL << 20;
     limits.response_bytes = kMiB;
+    child_.reset();
     child_ = VACANT_TRY(Isolate::start(serve, limits));
   }
-  ByteVector request{static_cast<std::byte>(what)};
-  request.insert(request.end(), bytes.begin(), bytes.end());
-  return child_->call(request);
+  bytes.push_back(static_cast<std::byte>(what));
+  if (bytes.size() < kLongRequestBytes) return child_->call(bytes);
+  const std::lock_guard<std::mutex> lock(long_requests());
+  auto answer = child_->call(bytes);
+  child_.reset();  // with what it has mapped
+  return answer;
 }
 
-Result<ArtefactChild::Database> ArtefactChild::check_database(ByteSpan bytes) {
-  const ByteVector answer = VACANT_TRY(ask('D', bytes));
+Result<ArtefactChild::Database> ArtefactChild::check_database(ByteVector bytes) {
+  if (bytes.size() < 100) return fail(Code::kCorrupt, "not a database");
+  // A database in WAL mode cannot be opened in memory; with the WAL gone its pages are those of rollback
+  // mode.
+  bytes[18] = bytes[19] = std::byte{1};
+  const ByteVector answer = VACANT_TRY(ask(std::move(bytes), 'D'));
   std::string_view text = as_text(answer);
   if (text.empty()) return fail(Code::kCorrupt, "no answer");
   Database out;
@@ -139,8 +169,28 @@ Result<ArtefactChild::Database> ArtefactChild::check_database(ByteSpan bytes) {
   return out;
 }
 
-Result<ByteVector> ArtefactChild::inflate_start(ByteSpan bytes) {
-  return ask('Z', bytes.first(std::min<std::size_t>(bytes.size(), 4096)));
+Result<ArtefactChild::Inflated> ArtefactChild::inflate(ByteSpan bytes, Wrapping wrapping) {
+  const ByteVector answer =
+      VACANT_TRY(ask(ByteVector(bytes.begin(), bytes.end()), wrapping == Wrapping::kGzip ? 'G' : 'Z'));
+  if (answer.size() < 17 || answer.size() > 17 + Inflater::kFirstBytes)
+    return fail(Code::kCorrupt, "a wrong answer");
+  Inflated out;
+  out.ended = load_le<std::uint8_t>(answer, 0) == 1;
+  out.in_bytes = std::min<std::uint64_t>(load_le<std::uint64_t>(answer, 1), bytes.size());
+  out.out_bytes = load_le<std::uint64_t>(answer, 9);
+  out.first.assign(answer.begin() + 17, answer.end());
+  return out;
+}
+
+Result<ArtefactChild::Pack> ArtefactChild::walk_pack(ByteVector bytes) {
+  const std::uint64_t size = bytes.size();
+  const ByteVector answer = VACANT_TRY(ask(std::move(bytes), 'P'));
+  if (answer.size() != 17) return fail(Code::kCorrupt, "a wrong answer");
+  Pack out;
+  out.cut_off = load_le<std::uint8_t>(answer, 0) == 1;
+  out.objects = load_le<std::uint64_t>(answer, 1);
+  out.end_bytes = std::min(load_le<std::uint64_t>(answer, 9), size);
+  return out;
 }
 
 }  // namespace vacant::scan

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
+#include <string>
 
 #include "artefact/parts.h"
+#include "artefact/text.h"
 
 namespace vacant::scan {
 
@@ -18,277 +19,297 @@ Artefact file(std::string rule, Confidence confidence, std::size_t length, std::
   return {FindingKind::kCredentialFile, std::move(rule), confidence, length, std::move(detail)};
 }
 
-bool is_text(unsigned char c) { return c == '\n' || c == '\r' || c == '\t' || (c >= 0x20 && c != 0x7f); }
-
-// The text up to the first byte that no text file has.
-std::string_view text_of(std::string_view all) {
-  const auto end = std::ranges::find_if(all, [](char c) { return !is_text(static_cast<unsigned char>(c)); });
-  return all.substr(0, static_cast<std::size_t>(end - all.begin()));
-}
-
-std::size_t variety(std::string_view text) {
-  std::bitset<256> seen;
-  for (const char c : text) seen.set(static_cast<unsigned char>(c));
-  return seen.count();
-}
-
-template <class Each>
-void for_lines(std::string_view text, const Each& each) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!each(line)) return;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-bool name_is_secret(std::string_view name) {
-  constexpr std::array<std::string_view, 9> kWords = {"TOKEN",       "SECRET",     "PASSWORD",
-                                                      "PASSWD",      "API_KEY",    "APIKEY",
-                                                      "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"};
-  return std::ranges::any_of(
-      kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
-}
-
-// A value that could be a secret: no path, no reference to another variable, one word of some length and
-// variety.
-bool value_is_secret(std::string_view value) {
-  if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
-    value = value.substr(1, value.size() - 2);
-  if (value.size() < 8 || value.size() > 4096 || value.find_first_of(" \t$`(){}<>") != std::string_view::npos)
-    return false;
-  if (value.front() == '/' || value.front() == '.' || value.front() == '%') return false;
-  const bool mixed =
-      value.find_first_of("0123456789") != std::string_view::npos &&
-      value.find_first_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != std::string_view::npos;
-  return mixed && variety(value) >= 7;
-}
-
-bool url_has_password(std::string_view value) {
-  const std::size_t scheme = value.find("://");
-  const std::size_t at = value.find('@', scheme == std::string_view::npos ? 0 : scheme + 3);
-  if (scheme == std::string_view::npos || at == std::string_view::npos) return false;
-  const std::size_t colon = value.find(':', scheme + 3);
-  return colon < at && at - colon > 6 &&
-         value.substr(colon, at - colon).find_first_of("/$<>{} ") == std::string_view::npos;
-}
-
-// KEY=value lines and comments only, at least two of the former and one that holds a secret.
-std::optional<Artefact> env_file(std::string_view text) {
-  std::size_t pairs = 0, secret = 0, used = 0;
-  for_lines(text, [&](std::string_view line) {
-    std::string_view body = trim(line);
-    if (body.starts_with("export ")) body = trim(body.substr(7));
-    if (body.empty() || body.front() == '#') {
-      used += line.size() + 1;
-      return true;
-    }
+// [profile] sections whose keys are `name = value`; one of them a pair of access key and secret.
+std::optional<Artefact> aws_credentials(std::string_view text) {
+  std::size_t ids = 0, secrets = 0;
+  const std::size_t used = for_lines(text, [&](std::string_view line) {
+    const std::string_view body = trim(line);
+    if (body.empty() || body.front() == '#' || body.front() == ';') return true;
+    if (body.front() == '[') return body.back() == ']';
     const std::size_t equals = body.find('=');
-    if (equals == std::string_view::npos || equals == 0) return false;
-    const std::string_view key = body.substr(0, equals);
-    const bool named =
-        key.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string_view::npos &&
-        (key.front() < '0' || key.front() > '9');
-    if (!named) return false;
-    ++pairs;
-    const std::string_view value = trim(body.substr(equals + 1));
-    secret += (name_is_secret(key) && value_is_secret(value)) || url_has_password(value) ? 1 : 0;
-    used += line.size() + 1;
+    if (equals == std::string_view::npos) return false;
+    const std::string_view key = trim(body.substr(0, equals)), value = trim(body.substr(equals + 1));
+    // Not AKIA alone: stores that speak S3 give out names of their own form.
+    ids += key == "aws_access_key_id" && value.size() >= 16 && value.size() <= 128 ? 1 : 0;
+    secrets += key == "aws_secret_access_key" && value.size() == 40 && variety(value) >= 12 ? 1 : 0;
     return true;
   });
-  if (pairs < 2 || secret == 0) return std::nullopt;
-  return file("env-file", Confidence::kLikely, std::min(used, text.size()),
-              fmt::format("{} variables, {} that hold a secret", pairs, secret));
+  if (ids == 0 || secrets == 0) return std::nullopt;
+  return file("aws-credentials-file", Confidence::kLikely, used,
+              fmt::format("{} profiles with a secret", secrets));
 }
 
-bool has_all(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::all_of(
-      words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+// The length of the JSON object or array that the text begins with; nullopt if it does not end. Only braces,
+// brackets and strings are looked at.
+std::optional<std::size_t> json_length(std::string_view text) {
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if ((c == '}' || c == ']') && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return std::nullopt;
 }
 
-// The value behind `key` and an equals sign, a colon or a blank, to the end of the line or the closing quote.
-std::string_view value_behind(std::string_view text, std::string_view key) {
+// A string of JSON that holds a PEM key with its line ends escaped.
+bool holds_private_key(std::string_view value) {
+  std::string text;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const bool line_end = value[i] == '\\' && i + 1 < value.size() && value[i + 1] == 'n';
+    text += line_end ? '\n' : value[i];
+    i += line_end ? 1 : 0;
+  }
+  return examine_key(as_bytes(text)).has_value();
+}
+
+// A whole string of JSON behind a key, with blanks in it.
+std::string_view json_string(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return "";
   std::string_view rest = text.substr(at + key.size());
-  rest.remove_prefix(std::min(rest.find_first_not_of("\" \t:="), rest.size()));
-  return rest.substr(0, std::min(rest.find_first_of("\"\r\n, \t"), rest.size()));
+  const std::size_t open = rest.find_first_not_of(" \t\r\n:");
+  if (open == std::string_view::npos || rest[open] != '"') return "";
+  rest.remove_prefix(open + 1);
+  return rest.substr(0, rest.find('"'));
 }
 
-std::optional<Artefact> ini_like(std::string_view text) {
-  const std::string_view secret = value_behind(text, "aws_secret_access_key");
-  if (secret.size() != 40 || variety(secret) < 12) return std::nullopt;
-  return file("aws-credentials-file", Confidence::kLikely,
-              std::min<std::size_t>(text.size(), text.find("aws_secret_access_key") + 64),
-              "profile with a secret access key");
+std::optional<Artefact> docker_config(std::string_view text, std::size_t length) {
+  const std::size_t auths = text.find("\"auths\"");
+  if (auths == std::string_view::npos) return std::nullopt;
+  const auto decoded = decode_base64_lines(json_string(text.substr(auths), "\"auth\""), 4096);
+  if (!decoded || decoded->size() < 4) return std::nullopt;
+  const std::string_view pair = as_text(*decoded);
+  const std::size_t colon = pair.find(':');
+  if (colon == 0 || colon == std::string_view::npos || leading_text(pair).size() != pair.size())
+    return std::nullopt;
+  return file("docker-config", Confidence::kProven, length, "auth decodes to user and password");
 }
 
 std::optional<Artefact> json_like(std::string_view text) {
-  const std::size_t length = text.size();
-  if (has_all(text, {"\"service_account\"", "\"private_key\"", "-----BEGIN", ".iam.gserviceaccount.com"}))
-    return file("gcp-service-account", Confidence::kProven, length, "");
-  if (has_all(text, {"\"client_id\"", "\"client_secret\"", "\"refresh_token\""}) &&
-      value_behind(text, "\"refresh_token\"").size() >= 20)
-    return file("gcp-user-credentials", Confidence::kLikely, length, "");
-  if (has_all(text, {"\"AccessToken\"", "\"RefreshToken\"", "\"secret\""}))
-    return file("azure-token-cache", Confidence::kLikely, length, "");
-  if (has_all(text, {"\"auths\"", "\"auth\""})) {
-    const std::string_view value = value_behind(text.substr(text.find("\"auths\"")), "\"auth\"");
-    const auto decoded = decode_base64_lines(value, 4096);
-    if (decoded && decoded->size() >= 4 && as_text(*decoded).find(':') != std::string_view::npos)
-      return file("docker-config", Confidence::kProven, length, "auth decodes to user and password");
+  const auto whole = json_length(text);
+  const std::size_t length = whole.value_or(text.size());
+  text = text.substr(0, length);
+  if (has_all(text, {"\"service_account\"", "\"private_key\"", "-----BEGIN", "\"client_email\""})) {
+    const bool parsed = holds_private_key(json_string(text, "\"private_key\""));
+    return file("gcp-service-account", parsed && whole ? Confidence::kProven : Confidence::kLikely, length,
+                parsed ? "its private key parses" : "its private key does not parse");
   }
-  return std::nullopt;
+  if (has_all(text, {"\"client_id\"", "\"client_secret\"", "\"refresh_token\""}) &&
+      json_string(text, "\"refresh_token\"").size() >= 20)
+    return file("gcp-user-credentials", Confidence::kLikely, length, "refresh token");
+  const bool msal =
+      has_all(text, {"\"AccessToken\"", "\"RefreshToken\"", "\"home_account_id\"", "\"secret\""}) &&
+      json_string(text, "\"secret\"").size() >= 20;
+  const bool adal = has_all(text, {"\"tokenType\"", "\"accessToken\"", "\"refreshToken\""}) &&
+                    json_string(text, "\"refreshToken\"").size() >= 20;
+  if (msal || adal)
+    return file("azure-token-cache", Confidence::kLikely, length, "access and refresh tokens");
+  return docker_config(text, length);
 }
 
 std::optional<Artefact> kubeconfig(std::string_view text) {
   if (!has_all(text, {"kind: Config", "clusters:", "users:"})) return std::nullopt;
   const auto key = decode_base64_lines(value_behind(text, "client-key-data:"), 64 * 1024);
-  if (key && as_text(*key).find("PRIVATE KEY-----") != std::string_view::npos)
-    return file("kubeconfig", Confidence::kProven, text.size(), "client key decodes to PEM");
-  const std::size_t users = text.find("users:");
-  if (value_behind(text.substr(users), "token:").size() >= 16)
+  if (key && examine_key(*key))
+    return file("kubeconfig", Confidence::kProven, text.size(), "client key decodes to a private key");
+  const std::string_view token = value_behind(text.substr(text.find("users:")), "token:");
+  if (token.size() >= 16 && variety(token) >= 8 && token.find_first_of("${}<>") == std::string_view::npos)
     return file("kubeconfig", Confidence::kLikely, text.size(), "bearer token");
   return std::nullopt;
 }
 
+bool is_netrc_password(std::string_view word) {
+  return word.size() >= 6 && word.size() <= 512 && variety(word) >= 5 &&
+         word.find_first_of("<>{}$") == std::string_view::npos;
+}
+
+bool is_host(std::string_view word) {
+  return word.size() <= 253 &&
+         word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:") ==
+             std::string_view::npos;
+}
+
+// Words in turn: machine HOST (or default), then login NAME, password WORD, account NAME. No other word.
 std::optional<Artefact> netrc(std::string_view text) {
-  if (!has_all(text.substr(0, 2048), {"login ", "password "})) return std::nullopt;
-  const std::string_view password = value_behind(text, "password ");
-  if (password.size() < 6 || variety(password) < 5 ||
-      password.find_first_of("<>{}$") != std::string_view::npos)
-    return std::nullopt;
-  // A list of words only: key and value in turn.
-  const std::string_view host = value_behind(text, "machine ");
-  if (host.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:") !=
-      std::string_view::npos)
-    return std::nullopt;
-  return file("netrc", Confidence::kLikely, std::min<std::size_t>(text.size(), 2048),
-              "machine, login and password");
+  std::size_t passwords = 0, logins = 0, at = 0, used = 0;
+  std::string_view key;
+  while ((at = text.find_first_not_of(" \t\r\n", at)) != std::string_view::npos) {
+    const std::string_view word = text.substr(at, text.find_first_of(" \t\r\n", at) - at);
+    at += word.size();
+    if (key.empty() && word.front() == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (key.empty() && word == "default") {
+      used = at;
+    } else if (key.empty()) {
+      if (word != "machine" && word != "login" && word != "password" && word != "account" && word != "port" &&
+          word != "protocol")
+        break;
+      key = word;
+    } else {
+      if (key == "machine" && !is_host(word)) break;
+      passwords += key == "password" && is_netrc_password(word) ? 1 : 0;
+      logins += key == "login" ? 1 : 0;
+      key = "";
+      used = at;
+    }
+  }
+  if (passwords == 0 || logins == 0) return std::nullopt;
+  return file("netrc", Confidence::kLikely, used, fmt::format("{} passwords", passwords));
 }
 
 // Every line is a URL with user and password.
 std::optional<Artefact> git_credentials(std::string_view text) {
+  if (!url_has_password(leading_text(first_line(text)))) return std::nullopt;
   std::size_t lines = 0;
-  bool other = false;
-  for_lines(text, [&](std::string_view line) {
+  const std::size_t used = for_lines(text, [&](std::string_view line) {
     if (line.empty()) return true;
-    other |= !(line.starts_with("https://") || line.starts_with("http://")) || !url_has_password(line);
-    ++lines;
-    return !other;
+    const bool good = (line.starts_with("https://") || line.starts_with("http://")) &&
+                      line.find_first_of(" \t\"'<>") == std::string_view::npos && url_has_password(line);
+    lines += good ? 1 : 0;
+    return good;
   });
-  if (lines == 0 || other) return std::nullopt;
-  return file("git-credentials", Confidence::kLikely, text.size(), fmt::format("{} stored logins", lines));
+  if (lines == 0) return std::nullopt;
+  return file("git-credentials", Confidence::kLikely, used, fmt::format("{} stored logins", lines));
 }
 
+// Lines key=value, one of which is a registry's token.
 std::optional<Artefact> npmrc(std::string_view text) {
-  const std::string_view token = value_behind(text.substr(0, 4096), ":_authToken");
-  if (token.size() < 16 || variety(token) < 8 || token.find_first_of("${}") != std::string_view::npos)
-    return std::nullopt;
-  return file("npmrc", Confidence::kLikely, std::min<std::size_t>(text.size(), 4096), "registry token");
+  std::size_t tokens = 0;
+  const std::size_t used = for_lines(text, [&](std::string_view line) {
+    if (line.empty() || line.front() == '#' || line.front() == ';') return true;
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos ||
+        line.substr(0, equals).find_first_of("(){}<>'\"") != std::string_view::npos)
+      return false;
+    const std::string_view key = trim(line.substr(0, equals));
+    const std::string_view value = unquoted(trim(line.substr(equals + 1)));
+    const bool names_token =
+        key.starts_with("//") &&
+        (key.ends_with(":_authToken") || key.ends_with(":_auth") || key.ends_with(":_password"));
+    tokens += names_token && value.size() >= 16 && variety(value) >= 8 &&
+                      value.find_first_of("${} ") == std::string_view::npos
+                  ? 1
+                  : 0;
+    return true;
+  });
+  if (tokens == 0) return std::nullopt;
+  return file("npmrc", Confidence::kLikely, used, fmt::format("{} registry tokens", tokens));
 }
 
-// host:port:database:user:password, every line.
+// A database or a user: an identifier, or "*". Names may hold more; but then anything with colons could be
+// one.
+bool is_pg_name(std::string_view name) {
+  return name == "*" || (!name.empty() && (is_letter(name.front()) || name.front() == '_') &&
+                         std::ranges::all_of(name, [](char c) {
+                           return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '@';
+                         }));
+}
+
+// host:port:database:user:password.
+bool is_pgpass_line(std::string_view line) {
+  std::array<std::string_view, 5> fields;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::size_t colon = line.substr(0, 256).find(':');
+    if (colon == std::string_view::npos || colon == 0) return false;
+    fields[i] = line.substr(0, colon);
+    line.remove_prefix(colon + 1);
+  }
+  fields[4] = line;
+  constexpr std::string_view kHost = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_*/";
+  const bool port = fields[1] == "*" || (fields[1].size() <= 5 && std::ranges::all_of(fields[1], is_digit));
+  return port && fields[0].find_first_not_of(kHost) == std::string_view::npos && is_pg_name(fields[2]) &&
+         is_pg_name(fields[3]) && fields[4].size() >= 6 && fields[4].size() <= 256 &&
+         fields[4].find_first_of(": \t/") == std::string_view::npos && variety(fields[4]) >= 5;
+}
+
 std::optional<Artefact> pgpass(std::string_view text) {
   std::size_t lines = 0;
-  bool other = false;
-  for_lines(text, [&](std::string_view line) {
+  const std::size_t used = for_lines(text, [&](std::string_view line) {
     if (line.empty() || line.front() == '#') return true;
-    std::array<std::string_view, 5> fields;
-    std::size_t count = 0;
-    for (std::string_view rest = line; count < 5; ++count) {
-      const std::size_t colon = count == 4 ? rest.size() : std::min(rest.find(':'), rest.size());
-      fields[count] = rest.substr(0, colon);
-      if (colon >= rest.size()) {
-        ++count;
-        break;
-      }
-      rest.remove_prefix(colon + 1);
-    }
-    const bool port = count == 5 && (fields[1] == "*" ||
-                                     (!fields[1].empty() && fields[1].size() <= 5 &&
-                                      fields[1].find_first_not_of("0123456789") == std::string_view::npos));
-    other |= !port || fields[4].size() < 6 || fields[4].find_first_of(": \t/") != std::string_view::npos ||
-             variety(fields[4]) < 5;
-    ++lines;
-    return !other;
+    const bool good = is_pgpass_line(line);
+    lines += good ? 1 : 0;
+    return good;
   });
-  if (lines == 0 || other) return std::nullopt;
-  return file("pgpass", Confidence::kLikely, text.size(), fmt::format("{} entries", lines));
+  // One line may be anything with colons, unless the text ends with it.
+  const bool ends = used == text.size() || !is_text_byte(static_cast<unsigned char>(text[used]));
+  if (lines == 0 || (lines == 1 && !ends)) return std::nullopt;
+  return file("pgpass", Confidence::kLikely, used, fmt::format("{} entries", lines));
 }
 
+// Lines of age's own: comments and keys. The key's checksum is the token rules' matter.
 std::optional<Artefact> age_identity(std::string_view text) {
-  if (text.find("AGE-SECRET-KEY-1") == std::string_view::npos) return std::nullopt;
-  return Artefact{FindingKind::kPrivateKey, "age-identity-file", Confidence::kLikely,
-                  std::min<std::size_t>(text.size(), 512), ""};
+  std::size_t keys = 0;
+  const std::size_t used = for_lines(text, [&](std::string_view line) {
+    if (line.empty() || line.front() == '#') return true;
+    const bool good =
+        line.starts_with("AGE-SECRET-KEY-1") && line.size() == 74 &&
+        std::ranges::all_of(line, [](char c) { return is_digit(c) || (c >= 'A' && c <= 'Z') || c == '-'; });
+    keys += good ? 1 : 0;
+    return good;
+  });
+  if (keys == 0) return std::nullopt;
+  return Artefact{FindingKind::kPrivateKey, "age-identity-file", Confidence::kLikely, used,
+                  fmt::format("{} keys", keys)};
 }
 
-// What the first line says that the file could be. Most text is refused here, before more of it is read.
-enum class Shape { kNone, kJson, kIni, kKube, kNetrc, kUrls, kNpmrc, kAge, kEnv, kColons };
-
-bool is_assignment(std::string_view line) {
-  if (line.starts_with("export ")) line.remove_prefix(7);
-  const std::size_t equals = line.find('=');
-  return equals != std::string_view::npos && equals > 0 &&
-         line.substr(0, equals).find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-             std::string_view::npos;
+bool is_name_character(char c) {
+  return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '/' || c == '@' || c == '*';
 }
 
-// host:port:...: five fields, the second a number or "*".
-bool has_port(std::string_view line) {
-  const std::size_t host = line.find(':');
-  if (host == std::string_view::npos || host == 0) return false;
-  const std::string_view rest = line.substr(host + 1);
-  const std::size_t port = rest.find(':');
-  if (port == std::string_view::npos || port == 0 || port > 5) return false;
-  return rest.substr(0, port).find_first_not_of("0123456789*") == std::string_view::npos &&
-         std::ranges::count(rest, ':') == 3;
+// Cheap looks at the first bytes: most blocks of text begin in the middle of something.
+bool begins_json(std::string_view text) {
+  const std::size_t at = text.find_first_not_of(" \t\r\n", 1);
+  return at != std::string_view::npos && at < 64 && (text[at] == '"');
 }
 
-Shape shape_of(std::string_view line) {
-  if (line.starts_with("{")) return Shape::kJson;
-  if (line.starts_with("[") && line.find(']') != std::string_view::npos) return Shape::kIni;
-  if (line.starts_with("apiVersion:") || line.starts_with("kind:")) return Shape::kKube;
-  if (line.starts_with("machine ")) return Shape::kNetrc;
-  if (line.starts_with("https://") || line.starts_with("http://")) return Shape::kUrls;
-  if (line.starts_with("# created: ")) return Shape::kAge;
-  if (line.starts_with("//") && line.find(":_auth") != std::string_view::npos) return Shape::kNpmrc;
-  if (line.starts_with("registry=") || line.starts_with("@")) return Shape::kNpmrc;
-  if (line == "#" || line.starts_with("# ") || line.starts_with("##") || is_assignment(line))
-    return Shape::kEnv;
-  if (has_port(line)) return Shape::kColons;
-  return Shape::kNone;
+bool begins_yaml_config(std::string_view text) {
+  return text.starts_with("apiVersion:") || text.starts_with("kind: ") || text.starts_with("clusters:") ||
+         text.starts_with("current-context:") || text.starts_with("users:") || text.starts_with("contexts:");
 }
 
-std::optional<Artefact> examine_as(Shape shape, std::string_view text) {
-  switch (shape) {
-    case Shape::kNone:
-      return std::nullopt;
-    case Shape::kJson:
-      return json_like(text);
-    case Shape::kIni:
-      return ini_like(text);
-    case Shape::kKube:
-      return kubeconfig(text);
-    case Shape::kNetrc:
-      return netrc(text);
-    case Shape::kUrls:
-      return git_credentials(text);
-    case Shape::kNpmrc:
-      return npmrc(text);
-    case Shape::kAge:
-      return age_identity(text);
-    case Shape::kEnv:
-      return env_file(text);
-    case Shape::kColons:
-      return pgpass(text);
+// What begins with a comment is what comes behind the comments.
+std::string_view skip_comments(std::string_view text) {
+  if (text.front() != '#' && text.front() != ';' && text.front() != '\n' && text.front() != '\r') return text;
+  const std::size_t used = for_lines(
+      text, [](std::string_view line) { return line.empty() || line.front() == '#' || line.front() == ';'; });
+  return text.substr(std::min(used, text.size()));
+}
+
+std::optional<Artefact> json_array(std::string_view body) {
+  const std::size_t at = body.find_first_not_of(" \t\r\n", 1);
+  if (at == std::string_view::npos || at > 64 || body[at] != '{') return std::nullopt;
+  return begins_json(body.substr(at)) ? json_like(leading_text(body)) : std::nullopt;
+}
+
+std::optional<Artefact> by_first_bytes(std::string_view all, std::string_view body) {
+  const auto whole = [&] { return leading_text(all); };
+  switch (body.front()) {
+    case '{':
+      return begins_json(body) ? json_like(leading_text(body)) : std::nullopt;
+    case '[':
+      return trim(first_line(body)).ends_with(']') ? aws_credentials(all) : json_array(body);
+    case 'm':
+    case 'd':
+      if (body.starts_with("machine ") || body.starts_with("default login ")) return netrc(whole());
+      break;
+    case 'h':
+      if (body.starts_with("http")) return git_credentials(all);
+      break;
+    case 'A':
+      if (body.starts_with("AGE-SECRET-KEY-1")) return age_identity(all);
+      break;
+    default:
+      if (begins_yaml_config(body)) return kubeconfig(whole());
+      break;
   }
   return std::nullopt;
 }
@@ -296,22 +317,28 @@ std::optional<Artefact> examine_as(Shape shape, std::string_view text) {
 }  // namespace
 
 std::optional<Artefact> examine_credential_file(ByteSpan bytes) {
-  constexpr std::size_t kFirstLineBytes = 512, kFirstLook = 2048, kLeastBytes = 16;
+  constexpr std::size_t kLeast = 16, kLongestName = 256, kLook = 32;
   const std::string_view all = as_text(bytes.first(std::min(bytes.size(), kMaxFileBytes)));
-  const std::string_view line =
-      all.substr(0, std::min(all.substr(0, kFirstLineBytes).find('\n'), kFirstLineBytes));
-  const Shape shape = shape_of(line.substr(0, line.find('\r')));
-  if (shape == Shape::kNone) return std::nullopt;
-  // An object's first key, where program text has a block's first statement.
-  if (shape == Shape::kJson) {
-    const std::size_t next = all.substr(0, kFirstLineBytes).find_first_not_of(" \t\r\n", 1);
-    if (next == std::string_view::npos || all[next] != '"') return std::nullopt;
+  if (all.size() < kLeast || leading_text(all.substr(0, kLeast)).size() < kLeast) return std::nullopt;
+  const std::string_view body = skip_comments(all);
+  if (body.empty() || !is_text_byte(static_cast<unsigned char>(body.front()))) return std::nullopt;
+  if (auto found = by_first_bytes(all, body)) return found;
+  // What stands behind the first word of name characters tells the rest apart.
+  const std::string_view start = body.substr(0, kLongestName);
+  const auto name =
+      static_cast<std::size_t>(std::ranges::find_if_not(start, is_name_character) - start.begin());
+  if (name == start.size()) return std::nullopt;
+  const char behind = body[name];
+  if (behind == ':' && is_pgpass_line(leading_text(first_line(body.substr(0, 1024))))) return pgpass(all);
+  const bool upper = body.front() == '_' || (body.front() >= 'A' && body.front() <= 'Z');
+  if ((behind == '=' && upper) || body.starts_with("export ")) {
+    auto found = examine_env_file(body);
+    if (found) found->length_bytes += all.size() - body.size();
+    if (found) return found;
   }
-  // Comments begin many files: most are refused by their first lines.
-  if (shape == Shape::kEnv && !env_file(all.substr(0, kFirstLook))) return std::nullopt;
-  const std::string_view text = text_of(all);
-  if (text.size() < kLeastBytes) return std::nullopt;
-  return examine_as(shape, text);
+  const std::string_view rest = body.substr(name, kLook);
+  const bool key_value = body.starts_with("//") || trim(rest).starts_with('=');
+  return key_value ? npmrc(all) : std::nullopt;
 }
 
 }  // namespace vacant::scan

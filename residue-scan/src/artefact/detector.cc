@@ -1,8 +1,8 @@
 // The artefact detector. Binary formats and credential files begin where files begin on a disk: at sectors,
 // in practice at blocks. Key armour is looked for anywhere.
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "artefact/parts.h"
 #include "vacant/scan/artefact.h"
@@ -11,107 +11,187 @@ namespace vacant::scan {
 
 namespace {
 
-constexpr std::size_t kSector = 512, kSmallestBlock = 1024, kBlock = 4096;
+constexpr std::size_t kSector = 512, kSmallestBlock = 1024;
 constexpr std::size_t kKeyLookBehind = 96;  // from "PRIVATE KEY" back to the five dashes
+constexpr std::string_view kKeyWords = "PRIVATE KEY";
 
 class ArtefactDetector final : public Detector {
  public:
   void scan(const Buffer& buffer, FindingSink& sink) override {
+    Run run{buffer, sink};
     if (buffer.device != nullptr) {
-      scan_aligned(buffer, sink);
-    } else if (buffer.owns(0)) {
-      report(buffer, 0, examine_credential_file(buffer.bytes), sink);
+      scan_sectors(run);
+      scan_tables(run);
+    } else {
+      scan_decoded(run);
     }
-    scan_keys(buffer, sink);
+    scan_keys(run);
   }
   [[nodiscard]] bool runs_on_decoded() const override { return true; }
 
  private:
-  static void report(const Buffer& buffer, std::size_t offset, const std::optional<Artefact>& artefact,
-                     FindingSink& sink) {
-    if (!artefact || !buffer.owns(offset)) return;
-    Finding finding;
-    finding.kind = artefact->kind;
-    finding.rule = artefact->rule;
-    finding.confidence = artefact->confidence;
-    finding.origin = buffer.origin_at(offset);
-    finding.length_bytes = std::max<std::uint64_t>(artefact->length_bytes, 1);
-    finding.extent = buffer.extent_of(offset, static_cast<std::size_t>(finding.length_bytes));
-    if (buffer.device != nullptr && finding.extent.end_bytes() > buffer.device->size_bytes())
-      finding.extent.length_bytes = buffer.device->size_bytes() - finding.extent.offset_bytes;
-    finding.detail = artefact->detail;
-    const std::size_t matched =
-        std::min<std::size_t>(buffer.bytes.size() - offset, static_cast<std::size_t>(finding.length_bytes));
-    sink.found(std::move(finding), buffer.bytes.subspan(offset, matched));
-  }
+  // One buffer, and what has been found in it so far.
+  struct Run {
+    const Buffer& buffer;
+    FindingSink& sink;
+    Effort effort = {};
+    std::size_t pages_end = 0;    // up to here b-tree pages are told already
+    std::size_t records_end = 0;  // and up to here log records
+    std::size_t text_end = 0;     // and up to here a text file of this rule
+    std::string text_rule = {};
 
-  void scan_aligned(const Buffer& buffer, FindingSink& sink) {
-    const std::uint64_t base = buffer.origin.device_offset_bytes;
-    std::size_t offset = static_cast<std::size_t>(round_up(base + buffer.owned_begin, kSector) - base);
-    for (; offset < buffer.owned_end && offset + 16 <= buffer.bytes.size(); offset += kSector) {
-      if (std::memcmp(buffer.bytes.data() + offset, "\0\0\0\0\0\0\0\0", 8) != 0)
-        examine(buffer, offset, sink);
+    [[nodiscard]] std::uint64_t base() const { return buffer.origin.device_offset_bytes; }
+    // Files begin at blocks: at a multiple of the smallest block, or behind the zeros that fill the last one.
+    [[nodiscard]] bool file_may_begin(std::size_t offset) const {
+      return (base() + offset) % kSmallestBlock == 0 || offset == 0 ||
+             buffer.bytes[offset - 1] == std::byte{0};
     }
+  };
+
+  static void report(const Run& run, std::size_t offset, const std::optional<Artefact>& artefact) {
+    if (!artefact || !run.buffer.owns(offset)) return;
+    const std::uint64_t length = std::max<std::uint64_t>(artefact->length_bytes, 1);
+    Extent extent = run.buffer.extent_of(offset, static_cast<std::size_t>(length));
+    if (run.buffer.device != nullptr)
+      extent = extent.intersect({0, std::max(run.buffer.device->size_bytes(), extent.offset_bytes + 1)});
+    report(run, offset, *artefact, length, extent);
   }
 
-  void examine(const Buffer& buffer, std::size_t offset, FindingSink& sink) {
-    const Candidate candidate{buffer.bytes.subspan(offset), buffer.origin.device_offset_bytes + offset,
-                              buffer.device};
-    const auto first = std::to_integer<unsigned char>(candidate.bytes[0]);
-    const bool block = candidate.device_offset_bytes % kBlock == 0;
-    const bool file_start = candidate.device_offset_bytes % kSmallestBlock == 0 || offset == 0 ||
-                            buffer.bytes[offset - 1] == std::byte{0};
-    if (first == 'S') examine_database(buffer, offset, candidate, sink);
-    if (first == 0x1f || first == 'P' || first == 0x28)
-      report(buffer, offset, examine_archive(candidate), sink);
-    if (first == 'P' || first == 0xff || (first == 0x78 && file_start))
-      report(buffer, offset, examine_git(candidate, child_), sink);
-    if (block && (first == 0x0D || first == 0x0A)) examine_page(buffer, offset, candidate.bytes, sink);
-    if (first == 'L' || first == 0x03 || first == 0xFE || first == 0x37)
-      report(buffer, offset, examine_container(candidate.bytes), sink);
-    if (!file_start) return;
-    if (first == 'P') report(buffer, offset, examine_key(candidate.bytes), sink);
-    if (is_text_start(candidate.bytes))
-      report(buffer, offset, examine_credential_file(candidate.bytes), sink);
-    else
-      report(buffer, offset, examine_leveldb(candidate), sink);
+  static void report(const Run& run, std::size_t offset, const Artefact& artefact, std::uint64_t length,
+                     const Extent& extent) {
+    Finding finding;
+    finding.kind = artefact.kind;
+    finding.rule = artefact.rule;
+    finding.confidence = artefact.confidence;
+    finding.origin = run.buffer.origin_at(offset);
+    finding.length_bytes = length;
+    finding.extent = extent;
+    finding.detail = artefact.detail;
+    const std::size_t here = run.buffer.bytes.size() - offset;
+    run.sink.found(
+        std::move(finding),
+        run.buffer.bytes.subspan(offset, static_cast<std::size_t>(std::min<std::uint64_t>(here, length))));
   }
 
-  static bool is_text_start(ByteSpan bytes) {
-    return std::ranges::all_of(bytes.first(16), [](std::byte b) {
-      const auto c = std::to_integer<unsigned char>(b);
-      return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\r' || c == '\t';
-    });
+  void scan_sectors(Run& run) {
+    const Buffer& buffer = run.buffer;
+    std::size_t offset =
+        static_cast<std::size_t>(round_up(run.base() + buffer.owned_begin, kSector) - run.base());
+    for (; offset < buffer.owned_end && offset + 16 <= buffer.bytes.size(); offset += kSector)
+      if (load_le<std::uint64_t>(buffer.bytes, offset) != 0) examine(run, offset);
   }
 
-  void examine_database(const Buffer& buffer, std::size_t offset, const Candidate& candidate,
-                        FindingSink& sink) {
+  // Text files inside decoded bytes: at the start, and where an archive's members begin.
+  static void scan_decoded(const Run& run) {
+    const ByteSpan bytes = run.buffer.bytes;
+    for (std::size_t offset = 0; offset + 16 <= bytes.size(); offset += kSector)
+      if (offset == 0 || bytes[offset - 1] == std::byte{0})
+        report(run, offset, examine_credential_file(bytes.subspan(offset)));
+  }
+
+  void examine(Run& run, std::size_t offset) {
+    const ByteSpan bytes = run.buffer.bytes.subspan(offset);
+    const Candidate candidate{bytes, run.base() + offset, run.buffer.device, &run.effort};
+    switch (std::to_integer<unsigned char>(bytes[0])) {
+      case 'S':
+        examine_database(run, offset, candidate);
+        break;
+      case 'P':
+      case 0x1f:
+      case 0x28:
+        report(run, offset, examine_archive(candidate, child_));
+        [[fallthrough]];
+      case 0xff:
+      case 0x78:
+        report(run, offset, examine_git(candidate, child_));
+        break;
+      case 0x37:
+        report(run, offset, examine_sqlite_wal(candidate));
+        break;
+      case 'L':
+      case 0x03:
+      case 0xFE:
+        report(run, offset, examine_container(candidate));
+        break;
+      case 0x0A:
+      case 0x0D:
+        examine_pages(run, offset);
+        break;
+      default:
+        break;
+    }
+    if (run.file_may_begin(offset)) examine_file_start(run, offset, bytes);
+  }
+
+  static void examine_file_start(Run& run, std::size_t offset, ByteSpan bytes) {
+    if (bytes[0] == std::byte{'P'}) report(run, offset, examine_key(bytes));
+    const auto text = examine_credential_file(bytes);
+    // A file's later blocks are files of its kind as well; they are one.
+    if (text && (offset >= run.text_end || text->rule != run.text_rule)) {
+      run.text_end = offset + static_cast<std::size_t>(text->length_bytes);
+      run.text_rule = text->rule;
+      report(run, offset, text);
+    }
+    const auto record_type = load_le<std::uint8_t>(bytes, 6);
+    if ((record_type != 1 && record_type != 2) || offset < run.records_end) return;
+    const auto log = examine_leveldb_log(bytes);
+    if (log) run.records_end = offset + static_cast<std::size_t>(log->length_bytes);
+    report(run, offset, log);
+  }
+
+  void examine_database(Run& run, std::size_t offset, const Candidate& candidate) {
     std::string skipped;
-    for (const Artefact& artefact : examine_sqlite(candidate, child_, skipped))
-      report(buffer, offset, artefact, sink);
-    if (!skipped.empty()) sink.skipped(buffer.extent_of(offset, kSector), skipped);
+    const std::vector<Artefact> found = examine_sqlite(candidate, child_, skipped);
+    for (const Artefact& artefact : found) report(run, offset, artefact);
+    if (!found.empty() && found.front().rule == "sqlite-database")
+      run.pages_end = std::max(run.pages_end, offset + static_cast<std::size_t>(found.front().length_bytes));
+    if (!skipped.empty()) run.sink.skipped(run.buffer.extent_of(offset, kSector), skipped);
   }
 
-  // One finding for a run of pages, told by its first.
-  static void examine_page(const Buffer& buffer, std::size_t offset, ByteSpan bytes, FindingSink& sink) {
-    auto page = examine_sqlite_page(bytes);
-    if (!page) return;
-    if (offset >= kBlock && examine_sqlite_page(buffer.bytes.subspan(offset - kBlock, kBlock))) return;
-    while (page->length_bytes + kBlock <= bytes.size() && page->length_bytes < kMarginBytes &&
-           examine_sqlite_page(bytes.subspan(static_cast<std::size_t>(page->length_bytes), kBlock)))
-      page->length_bytes += kBlock;
-    report(buffer, offset, page, sink);
+  // Pages that begin in the owned part; the next segment tells those behind it.
+  static void examine_pages(Run& run, std::size_t offset) {
+    if (offset < run.pages_end) return;
+    const auto pages = examine_sqlite_pages(run.buffer.bytes.subspan(offset), run.buffer.owned_end - offset);
+    if (!pages) return;
+    run.pages_end = offset + static_cast<std::size_t>(pages->length_bytes);
+    report(run, offset, pages);
   }
 
-  static void scan_keys(const Buffer& buffer, FindingSink& sink) {
-    constexpr std::string_view kNeedle = "PRIVATE KEY";
-    const std::string_view text = as_text(buffer.bytes);
-    for (std::size_t at = find_text(text, kNeedle, 0); at != std::string_view::npos;
-         at = find_text(text, kNeedle, at + kNeedle.size())) {
+  // A LevelDB table is told by its end, wherever in a sector that is.
+  static void scan_tables(const Run& run) {
+    const ByteSpan bytes = run.buffer.bytes;
+    constexpr std::size_t kBefore = kTableFooterBytes - kTableMagic.size();
+    for (std::size_t at = find_text(as_text(bytes), kTableMagic, 0); at != std::string_view::npos;
+         at = find_text(as_text(bytes), kTableMagic, at + kTableMagic.size()))
+      if (at >= kBefore && run.buffer.owns(at - kBefore)) report_table(run, at - kBefore);
+  }
+
+  static void report_table(const Run& run, std::size_t footer_at) {
+    const auto footer = examine_table_footer(run.buffer.bytes, footer_at, run.base());
+    if (!footer) return;
+    const std::uint64_t end = run.base() + footer_at + kTableFooterBytes;
+    const std::uint64_t begin = end - footer->table_bytes;
+    // The file lies in one piece if its handles lead back to where a file can begin.
+    const bool in_one_piece = begin % kSector == 0 && begin >= run.base();
+    Artefact table{FindingKind::kArtefact, "leveldb-table", Confidence::kLikely, kTableFooterBytes,
+                   fmt::format("table of {} bytes", footer->table_bytes)};
+    if (footer->index_holds) {
+      table.confidence = Confidence::kProven;
+      table.detail += ", its index's checksum holds";
+    }
+    const Extent extent =
+        in_one_piece ? Extent{begin, end - begin} : Extent{end - kTableFooterBytes, kTableFooterBytes};
+    report(run, footer_at, table, kTableFooterBytes, extent);
+  }
+
+  static void scan_keys(const Run& run) {
+    const ByteSpan bytes = run.buffer.bytes;
+    for (std::size_t at = find_text(as_text(bytes), kKeyWords, 0); at != std::string_view::npos;
+         at = find_text(as_text(bytes), kKeyWords, at + kKeyWords.size())) {
       const std::size_t from = at > kKeyLookBehind ? at - kKeyLookBehind : 0;
-      const std::size_t dashes = text.substr(from, at - from).rfind("-----BEGIN ");
-      if (dashes != std::string_view::npos)
-        report(buffer, from + dashes, examine_key(buffer.bytes.subspan(from + dashes)), sink);
+      const std::size_t dashes = as_text(bytes.subspan(from, at - from)).rfind("-----BEGIN ");
+      if (dashes != std::string_view::npos && run.buffer.owns(from + dashes))
+        report(run, from + dashes, examine_key(bytes.subspan(from + dashes)));
     }
   }
 

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "artefact/parts.h"
+#include "artefact/text.h"
 
 namespace vacant::scan {
 
@@ -87,22 +89,39 @@ std::optional<Artefact> pgp(std::string_view body, std::size_t length) {
              holds ? "armour checksum holds" : "");
 }
 
+// Cut off by the end of the block: the key's beginning is a finding all the same.
+std::optional<Artefact> cut_off(std::string_view text, std::size_t label_end) {
+  const std::size_t begin = label_end + kDashes.size();
+  const std::size_t stop =
+      text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n", begin);
+  const std::size_t body = std::min(stop, text.size()) - begin;
+  if (body < 64 || variety(text.substr(begin, body)) < 16) return std::nullopt;
+  return key("private-key-cut-off", Confidence::kPossible, begin + body,
+             fmt::format("begins, but does not end in {} bytes", body));
+}
+
+// What the label says is what the DER holds.
+bool fits_label(ByteSpan der, std::string_view label) {
+  if (!is_der_sequence(der)) return false;
+  const std::size_t first = std::to_integer<std::size_t>(der[1]);
+  const std::size_t inner = first < 0x80 ? 2 : 2 + (first & 0x7FU);
+  if (inner + 3 > der.size()) return false;
+  // PKCS #8 encrypted begins with an algorithm (SEQUENCE); all others with a version of one byte (INTEGER).
+  if (label.starts_with("ENCRYPTED")) return der[inner] == std::byte{0x30};
+  return der[inner] == std::byte{0x02} && der[inner + 1] == std::byte{0x01} &&
+         std::to_integer<unsigned>(der[inner + 2]) <= 1;
+}
+
 std::optional<Artefact> armoured(std::string_view text) {
   const std::size_t label_end = text.find(kDashes, kBegin.size());
   if (label_end == std::string_view::npos || label_end > kBegin.size() + kMaxLabelBytes) return std::nullopt;
   const std::string_view label = text.substr(kBegin.size(), label_end - kBegin.size());
   if (label.find("PRIVATE KEY") == std::string_view::npos) return std::nullopt;
   const std::string end_line = fmt::format("-----END {}-----", label);
-  const std::size_t end = text.find(end_line, label_end);
-  // Cut off by the end of the block: the key's beginning is a finding all the same.
-  if (end == std::string_view::npos) {
-    const std::size_t run = text.find_first_not_of(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\r\n", label_end + kDashes.size());
-    const std::size_t body = std::min(run, text.size()) - label_end;
-    if (body < 64) return std::nullopt;
-    return key("private-key-cut-off", Confidence::kPossible, label_end + kDashes.size(),
-               fmt::format("begins, but does not end in {} bytes", body));
-  }
+  // The next dashes are the end's, or there is none: text full of beginnings costs no more than its length.
+  const std::size_t end = text.find(kDashes, label_end + kDashes.size());
+  if (end == std::string_view::npos || !text.substr(end).starts_with(end_line))
+    return cut_off(text, label_end);
   const std::size_t length = end + end_line.size();
   const std::string_view body = text.substr(label_end + kDashes.size(), end - label_end - kDashes.size());
   if (label.starts_with("PGP")) return pgp(body, length);
@@ -114,9 +133,37 @@ std::optional<Artefact> armoured(std::string_view text) {
   if (!data) return std::nullopt;
   if (label.starts_with("OPENSSH")) return openssh(*data, length);
   if (headers) return key("pem-private-key", Confidence::kLikely, length, "encrypted");
-  if (!is_der_sequence(*data)) return std::nullopt;
+  if (!fits_label(*data, label)) return std::nullopt;
   return key("pem-private-key", Confidence::kProven, length,
              label.starts_with("ENCRYPTED") ? "encrypted, one DER sequence" : "one DER sequence");
+}
+
+// PuTTY's key files: named fields, and lines of base64 counted by two of them.
+std::optional<Artefact> putty(std::string_view text) {
+  bool encrypted = false, mac = false;
+  std::size_t private_lines = 0, decoding = 0, counted = 0;
+  const std::size_t used = for_lines(text, [&](std::string_view line) {
+    if (mac) return false;
+    if (decoding > 0) {
+      --decoding;
+      return decode_base64_lines(line, 256).has_value();
+    }
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string_view::npos || colon > 32) return false;
+    const std::string_view name = line.substr(0, colon), value = line.substr(colon + 2);
+    encrypted |= name == "Encryption" && value != "none";
+    if (name == "Public-Lines" || name == "Private-Lines") {
+      if (std::from_chars(value.begin(), value.end(), counted).ec != std::errc{} || counted > 1000)
+        return false;
+      decoding = counted;
+      private_lines += name == "Private-Lines" ? counted : 0;
+    }
+    mac = name == "Private-MAC" && (value.size() == 40 || value.size() == 64) && from_hex(value).has_value();
+    return true;
+  });
+  if (private_lines == 0) return std::nullopt;
+  return key("putty-private-key", Confidence::kLikely, used,
+             fmt::format("{}{}", encrypted ? "encrypted" : "not encrypted", mac ? ", whole" : ", cut off"));
 }
 
 }  // namespace
@@ -157,12 +204,8 @@ std::optional<ByteVector> decode_base64_lines(std::string_view text, std::size_t
 std::optional<Artefact> examine_key(ByteSpan bytes) {
   const std::string_view text = as_text(bytes.first(std::min(bytes.size(), kMaxArmourBytes)));
   if (text.starts_with(kBegin)) return armoured(text);
-  if (text.starts_with("PuTTY-User-Key-File-2: ") || text.starts_with("PuTTY-User-Key-File-3: ")) {
-    const bool whole = text.find("Private-Lines: ") != std::string_view::npos &&
-                       text.find("Private-MAC: ") != std::string_view::npos;
-    return key("putty-private-key", whole ? Confidence::kProven : Confidence::kLikely,
-               std::min<std::size_t>(text.find("Private-MAC: "), 64), "");
-  }
+  if (text.starts_with("PuTTY-User-Key-File-2: ") || text.starts_with("PuTTY-User-Key-File-3: "))
+    return putty(text);
   return std::nullopt;
 }
 

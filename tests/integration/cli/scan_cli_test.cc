@@ -275,7 +275,7 @@ TEST_F(ScanCli, CarvingIsOffUnlessAskedFor) {
   EXPECT_EQ(vacant({"scan", disk, "-q"}).exit_code, 1);
   EXPECT_EQ(entries(), before);
   EXPECT_EQ(vacant({"scan", disk, "-q", "--carve", dir_.file("out")}).exit_code, 1);
-  EXPECT_TRUE(std::filesystem::exists(dir_.file("out/8192-env-file.bin")));
+  EXPECT_TRUE(std::filesystem::exists(dir_.file("out/8192-env-file.env")));
 }
 
 // A file that grows or shrinks under the scan was not looked at as it is now.

@@ -55,6 +55,8 @@ TEST(CredentialFiles, TheSameShapesWithoutASecretAreNone) {
       "https://example.invalid/a\nhttps://example.invalid/b\n",
       "//registry.invalid/:_authToken=${NPM_TOKEN}\n",
       "std::vector<std::string> names;\n",
+      "e-m:32:64-p270:32-p271:32-i64-f80\n",
+      "PASSWORD_LABEL=\\u30D1\\u30B9\\u30EF\\u30FC\\u30C9\nOTHER=text\n",
       "{\n  \"auths\": {}\n}\n",
       "apiVersion: v1\nkind: Config\nclusters: []\nusers: []\n",
       "root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n"};
@@ -72,9 +74,9 @@ TEST(CredentialFiles, InsideAnArchiveToo) {
 TEST(Archives, AreToldByTheirHeaders) {
   using namespace vacant::testing;
   const std::string text(5000, 'a');
-  expect_found(scan_with(gzip(text)), "gzip", Confidence::kLikely);
+  expect_found(scan_with(gzip(text)), "gzip", Confidence::kProven);
   expect_found(scan_with(zstd(text)), "zstd", Confidence::kLikely);
-  expect_found(scan_with(zip(text)), "zip", Confidence::kLikely);
+  expect_found(scan_with(zip(text)), "zip", Confidence::kProven);
   std::string broken = gzip(text);
   broken[3] = '\xff';
   expect_missing(scan_with(broken), "gzip");
@@ -107,7 +109,7 @@ TEST(Git, ObjectsPacksAndIndexes) {
   git({"gc", "-q"});
   for (const auto& entry : std::filesystem::directory_iterator(repository + "/.git/objects/pack")) {
     const std::string bytes = testing::read_text(entry.path().string());
-    if (entry.path().extension() == ".pack") expect_found(scan_with(bytes), "git-pack", Confidence::kLikely);
+    if (entry.path().extension() == ".pack") expect_found(scan_with(bytes), "git-pack", Confidence::kProven);
     if (entry.path().extension() == ".idx")
       expect_found(scan_with(bytes), "git-pack-index", Confidence::kProven);
   }

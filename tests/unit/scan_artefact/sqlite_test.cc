@@ -97,7 +97,7 @@ TEST(Sqlite, AWriteAheadLogIsFound) {
                nullptr);
   const std::string wal = testing::read_text(dir.file("db-wal"));
   sqlite3_close(db);
-  expect_found(scan_with(wal), "sqlite-wal", Confidence::kLikely);
+  expect_found(scan_with(wal), "sqlite-wal", Confidence::kProven);
 }
 
 }  // namespace

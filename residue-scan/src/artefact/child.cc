@@ -139,9 +139,14 @@ Result<ByteVector> ArtefactChild::ask(ByteVector bytes, char what) {
     child_ = VACANT_TRY(Isolate::start(serve, limits));
   }
   bytes.push_back(static_cast<std::byte>(what));
-  if (bytes.size() < kLongRequestBytes) return child_->call(bytes);
+  if (bytes.size() < kLongRequestBytes) {
+    auto answer = child_->call(bytes);
+    died_ |= !child_->alive();
+    return answer;
+  }
   const std::lock_guard<std::mutex> lock(long_requests());
   auto answer = child_->call(bytes);
+  died_ |= !child_->alive();
   child_.reset();  // with what it has mapped
   return answer;
 }

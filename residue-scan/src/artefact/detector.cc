@@ -26,6 +26,7 @@ class ArtefactDetector final : public Detector {
       scan_decoded(run);
     }
     scan_keys(run);
+    tell_gaps(run);
   }
   [[nodiscard]] bool runs_on_decoded() const override { return true; }
 
@@ -47,6 +48,15 @@ class ArtefactDetector final : public Detector {
              buffer.bytes[offset - 1] == std::byte{0};
     }
   };
+
+  // What was not looked at in full is never silent, even where the bytes are found by other rules too.
+  void tell_gaps(const Run& run) {
+    const Extent owned =
+        run.buffer.extent_of(run.buffer.owned_begin, run.buffer.owned_end - run.buffer.owned_begin);
+    if (run.effort.refused) run.sink.skipped(owned, "too many long files begin here: not all were checked");
+    if (child_.take_died())
+      run.sink.skipped(owned, "the isolated parser of an artefact crashed or met a limit");
+  }
 
   static void report(const Run& run, std::size_t offset, const std::optional<Artefact>& artefact) {
     if (!artefact || !run.buffer.owns(offset)) return;

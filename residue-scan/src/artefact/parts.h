@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vacant/base/isolate.h"
@@ -27,8 +28,12 @@ struct Artefact {
 // the child. It is not spent by honest data; a device full of headers that each claim 64 MiB spends it.
 struct Effort {
   std::uint64_t left_bytes = 128 * kMiB;
+  bool refused = false;  // something was not looked at for want of it
   bool spend(std::uint64_t bytes) {
-    if (bytes > left_bytes) return false;
+    if (bytes > left_bytes) {
+      refused = true;
+      return false;
+    }
     left_bytes -= bytes;
     return true;
   }
@@ -54,6 +59,10 @@ struct Candidate {
 // after a crash.
 class ArtefactChild {
  public:
+  // Whether the child died (a crash or a limit) since the last call of this; what it was asked then is
+  // unknown.
+  bool take_died() { return std::exchange(died_, false); }
+
   // "quick_check ok" and the names of the tables, or what failed.
   struct Database {
     bool complete = false;
@@ -80,6 +89,7 @@ class ArtefactChild {
   Result<Pack> walk_pack(ByteVector bytes);
 
  private:
+  bool died_ = false;
   Result<ByteVector> ask(ByteVector bytes, char what);
   std::optional<Isolate> child_;
 };

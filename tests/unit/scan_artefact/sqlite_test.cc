@@ -100,5 +100,22 @@ TEST(Sqlite, AWriteAheadLogIsFound) {
   expect_found(scan_with(wal), "sqlite-wal", Confidence::kProven);
 }
 
+// Headers that each claim much use up what a run of data may cost: the rest is told as not looked at, never
+// left out in silence.
+TEST(Sqlite, EffortThatRunsOutIsToldAndForbidsVacant) {
+  std::string header = make_database(4096, 10).substr(0, 4096);
+  for (std::size_t i = 28; i < 32; ++i) header[i] = i == 30 ? '\x10' : '\0';  // 4096 pages: 16 MiB
+  std::copy_n(header.begin() + 24, 4, header.begin() + 92);                   // the size counts as current
+  props::MemDevice device(64 * kMiB);
+  for (std::uint64_t i = 0; i < 200; ++i) ASSERT_TRUE(device.write(i * 4096, as_bytes(header)));
+  ScanOptions options;
+  options.policy = Policy::kInUse;
+  options.write_map = WriteMap({{0, 64 * kMiB}}, "extents");
+  const auto report = scan(device, options);
+  ASSERT_TRUE(report);
+  EXPECT_GT(report->skipped_count, 0U);
+  EXPECT_EQ(report->verdict, Verdict::kNotProven);
+}
+
 }  // namespace
 }  // namespace vacant::scan

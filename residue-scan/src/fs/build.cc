@@ -78,6 +78,25 @@ void take_answer(fs::VolumeAnswer answer, int index, FsView& view) {
   if (answer.parsed && end < volume.extent.length_bytes) volume.extent.length_bytes = end;
 }
 
+// An internal journal carries the UUID that the file system was made with, and seeds its checksums with it.
+void add_journal_uuid(BlockDevice& device, int index, FsView& view) {
+  constexpr std::size_t kMostReads = 256, kUuidAt = 48;
+  Volume& volume = view.volumes[static_cast<std::size_t>(index)];
+  std::size_t reads = 0;
+  ByteVector head(1024);
+  for (const FsExtent& part : view.extents) {
+    if (part.volume != index || part.part != FsPart::kJournal || part.extent.length_bytes < head.size())
+      continue;
+    if (++reads > kMostReads || !device.read(part.extent.offset_bytes, head)) return;
+    const auto type = load_be<std::uint32_t>(head, 4);
+    if (load_be<std::uint32_t>(head, 0) != 0xC03B3998U || (type != 3 && type != 4)) continue;
+    Uuid uuid{};
+    std::ranges::copy(ByteSpan(head).subspan(kUuidAt, uuid.size()), uuid.begin());
+    if (!is_zero(uuid) && uuid != volume.uuid) volume.other_uuids.push_back(uuid);
+    return;
+  }
+}
+
 // Limits are for the whole device: what earlier volumes used is gone.
 FsLimits remaining(const FsLimits& limits, const FsView& view) {
   FsLimits left = limits;
@@ -96,10 +115,12 @@ Result<void> parse_ext(BlockDevice& device, const Probe& probe, const FsLimits& 
   auto answer =
       bytes ? fs::decode_volume(*bytes, {volume.extent.length_bytes, limits.max_extents, limits.max_inodes})
             : Result<fs::VolumeAnswer>(std::unexpected(bytes.error()));
-  if (answer)
+  if (answer) {
     take_answer(std::move(*answer), index, view);
-  else
+    add_journal_uuid(device, index, view);
+  } else {
     volume.status = refusal(answer.error());
+  }
   if (!volume.parsed || volume.status.starts_with("damaged"))
     view.problems.push_back(fmt::format("{}: {}: {}", volume.partition, volume.type, volume.status));
   return {};
@@ -113,6 +134,7 @@ Result<void> add_volume(BlockDevice& device, const fs::Partition& partition, con
   volume.partition = partition.label;
   volume.type = probe.type;
   volume.uuid = probe.uuid;
+  if (probe.metadata_uuid) volume.other_uuids.push_back(*probe.metadata_uuid);
   volume.status = probe.unreadable ? "not parsed: it cannot be read in full"
                   : probe.known()  ? "not parsed: only ext2, ext3 and ext4 are"
                                    : "not parsed: no file system recognised";

@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::uint32_t kHasJournal = 0x4;        // compat
 constexpr std::uint32_t kJournalDevice = 0x8;     // incompat
+constexpr std::uint32_t kXfsMetaUuid = 0x4;       // incompat
+constexpr std::uint64_t kBtrfsMetaUuid = 0x400;   // incompat
 constexpr std::uint32_t kExt4Incompat = 0x3F7C0;  // extents and everything newer, but not filetype or recover
 
 struct Source {
@@ -88,6 +90,10 @@ bool probe_others(Source& source, Probe& probe) {
   if (text_at(head, 0, "XFSB")) {
     probe.type = "xfs";
     probe.uuid = uuid_at(head, 32);
+    // Versions before 5 have no such field.
+    const bool version_5 = (load_be<std::uint16_t>(head, 100) & 0xFU) == 5;
+    if (version_5 && (load_be<std::uint32_t>(head, 216) & kXfsMetaUuid) != 0)
+      probe.metadata_uuid = uuid_at(head, 248);
     return true;
   }
   if (text_at(head, 0, "LUKS\xBA\xBE")) {
@@ -98,10 +104,11 @@ bool probe_others(Source& source, Probe& probe) {
     probe.type = "lvm2";
     return true;
   }
-  const ByteVector btrfs = source.read(65536, 128);
+  const ByteVector btrfs = source.read(65536, 1024);
   if (text_at(btrfs, 64, "_BHRfS_M")) {
     probe.type = "btrfs";
     probe.uuid = uuid_at(btrfs, 32);
+    if ((load_le<std::uint64_t>(btrfs, 188) & kBtrfsMetaUuid) != 0) probe.metadata_uuid = uuid_at(btrfs, 571);
     return true;
   }
   return probe_swap(source, probe);

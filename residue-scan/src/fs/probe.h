@@ -12,7 +12,8 @@ namespace vacant::scan::fs {
 struct Probe {
   std::string type = "unknown";
   Uuid uuid{};
-  std::uint64_t backup_block = 0;  // ext: the primary superblock is gone; one was found here
+  std::optional<Uuid> metadata_uuid;  // XFS, btrfs: what the blocks carry, if it is another
+  std::uint64_t backup_block = 0;     // ext: the primary superblock is gone; one was found here
   std::uint32_t backup_block_bytes = 0;
   bool unreadable = false;  // a read failed on the way
   [[nodiscard]] bool known() const { return type != "unknown"; }

@@ -91,12 +91,20 @@ std::uint16_t seed_part(ByteSpan descriptor, std::uint32_t group) {
   return static_cast<std::uint16_t>(load_le<std::uint16_t>(descriptor, kDescriptorChecksum) ^ rest);
 }
 
-std::uint16_t seed_part_of(std::uint32_t seed, std::size_t descriptor_bytes) {
-  const ByteVector zeros(4 + descriptor_bytes);
-  return static_cast<std::uint16_t>(crc32c_raw(seed, zeros));
+std::uint32_t key_of(std::uint16_t part, std::size_t descriptor_bytes) {
+  return part | static_cast<std::uint32_t>(descriptor_bytes << 16U);
 }
 
 }  // namespace
+
+// A piece counts its groups from 0, as its place in the table is unknown. The piece's first group is a
+// multiple of the number of groups in it, so that counting wrongly changes the same bits of every number,
+// and, the checksum being linear, adds the same to every value.
+std::uint32_t descriptor_key(std::uint32_t seed, std::uint32_t base, std::size_t descriptor_bytes) {
+  std::array<std::byte, 64> zeros{};
+  const std::uint32_t state = crc32c_raw(crc_u32(seed, base), ByteSpan(zeros).first(descriptor_bytes));
+  return key_of(static_cast<std::uint16_t>(state), descriptor_bytes);
+}
 
 std::optional<Attribution> examine_ext_extents(ByteSpan window, const OwnIdentities& own) {
   if (load_le<std::uint16_t>(window, 0) != 0xF30A) return std::nullopt;
@@ -112,6 +120,8 @@ std::optional<Attribution> examine_ext_extents(ByteSpan window, const OwnIdentit
   const std::uint32_t checksum = load_le<std::uint32_t>(window, tail);
   if (checksum == 0) return std::nullopt;  // a file system without metadata checksums
   const std::uint32_t state = crc32c_reverse(checksum, window.first(tail));
+  // Without checksums the kernel wrote whatever was in memory behind the entries.
+  if (own.ext_without_checksums && !own.inode_states.contains(state)) return std::nullopt;
   return Attribution{ProofKind::kExtExtentBlock, !own.inode_states.contains(state),
                      static_cast<std::uint32_t>(std::bit_ceil(block_bytes)),
                      fmt::format("inode:{:08x}", state), fmt::format("{} of {} entries", entries, most)};
@@ -140,7 +150,7 @@ std::optional<Attribution> examine_ext_inodes(ByteSpan window, const OwnIdentiti
     return std::nullopt;  // one inode alone proves nothing: any checksum leads somewhere
   const bool ours = std::ranges::any_of(own.ext, [&](const OwnIdentities::ExtFs& fs) {
     const std::uint32_t number = first_value ^ fs.seed;
-    return number != 0 && (number - 1) % kSlots == *first && number <= fs.last_inode + kSlots;
+    return number != 0 && (number - 1) % kSlots == *first && number <= fs.inode_bound;
   });
   return Attribution{ProofKind::kExtInodeTable, !ours, kPieceBytes, ext_identity(first_value),
                      fmt::format("{} inodes whose checksums agree", agreeing + 1)};
@@ -169,6 +179,7 @@ std::optional<Attribution> examine_ext_superblock(ByteSpan window, const OwnIden
     return std::nullopt;
   Uuid uuid{};
   std::ranges::copy(super.subspan(kUuidAt, uuid.size()), uuid.begin());
+  if (is_zero(uuid)) return std::nullopt;  // it names nobody
   const bool own_seed = (load_le<std::uint32_t>(super, 0x60) & 0x2000U) != 0;
   const std::uint32_t seed = own_seed ? load_le<std::uint32_t>(super, kSeedAt) : crc32c_raw(~0U, uuid);
   return Attribution{ProofKind::kExtSuperblock, !own.uuids.contains(uuid), kPieceBytes, ext_identity(seed),
@@ -176,21 +187,20 @@ std::optional<Attribution> examine_ext_superblock(ByteSpan window, const OwnIden
 }
 
 std::optional<Attribution> examine_ext_descriptors(ByteSpan window, const OwnIdentities& own) {
-  if (window.size() < kPieceBytes || !looks_like_descriptor(window, 0)) return std::nullopt;
-  for (const std::size_t size : {std::size_t{64}, std::size_t{32}}) {
-    // The first descriptor of a file system is group 0's; a later block of a long table is not recognised.
+  if (window.size() < kDescriptorPieceBytes || !looks_like_descriptor(window, 0)) return std::nullopt;
+  for (const std::size_t size : kDescriptorSizes) {
     std::size_t count = 0;
     std::uint16_t part = 0;
-    for (; (count + 1) * size <= kPieceBytes && looks_like_descriptor(window, count * size); ++count) {
+    for (; (count + 1) * size <= kDescriptorPieceBytes && looks_like_descriptor(window, count * size);
+         ++count) {
       const std::uint16_t here =
           seed_part(window.subspan(count * size, size), static_cast<std::uint32_t>(count));
       if (count == 0) part = here;
       if (here != part) break;
     }
     if (count < kLeastDescriptors) continue;
-    const bool ours = std::ranges::any_of(
-        own.ext, [&](const OwnIdentities::ExtFs& fs) { return seed_part_of(fs.seed, size) == part; });
-    return Attribution{ProofKind::kExtGroupDescriptors, !ours, kPieceBytes, "",
+    const bool ours = own.descriptor_parts.contains(key_of(part, size));
+    return Attribution{ProofKind::kExtGroupDescriptors, !ours, kDescriptorPieceBytes, "",
                        fmt::format("{} descriptors whose checksums agree", count)};
   }
   return std::nullopt;

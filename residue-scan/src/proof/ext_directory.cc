@@ -54,16 +54,12 @@ Attribution attribute(ProofKind kind, std::uint32_t state, std::size_t block_byt
           std::move(detail)};
 }
 
-std::optional<Attribution> examine_leaf(ByteSpan window, const OwnIdentities& own) {
-  for (const std::size_t block_bytes : kExtBlockSizes) {
-    if (window.size() < block_bytes) break;
-    if (!has_tail(window, block_bytes) || !is_leaf(window.first(block_bytes))) continue;
-    const std::uint32_t checksum = load_le<std::uint32_t>(window, block_bytes - 4);
-    const std::uint32_t state = crc32c_reverse(checksum, window.first(block_bytes - kTailBytes));
-    return attribute(ProofKind::kExtDirectoryLeaf, state, block_bytes,
-                     fmt::format("{}-byte leaf", block_bytes), own);
-  }
-  return std::nullopt;
+std::optional<Attribution> examine_leaf(ByteSpan block, const OwnIdentities& own) {
+  if (!has_tail(block, block.size()) || !is_leaf(block)) return std::nullopt;
+  const std::uint32_t checksum = load_le<std::uint32_t>(block, block.size() - 4);
+  const std::uint32_t state = crc32c_reverse(checksum, block.first(block.size() - kTailBytes));
+  return attribute(ProofKind::kExtDirectoryLeaf, state, block.size(),
+                   fmt::format("{}-byte leaf", block.size()), own);
 }
 
 // Where the count of a hash-tree block stands: behind "." and ".." in a root, behind a fake entry in an inner
@@ -83,35 +79,36 @@ std::optional<std::size_t> count_offset(ByteSpan window, std::size_t block_bytes
   return std::nullopt;
 }
 
-std::optional<Attribution> examine_node(ByteSpan window, const OwnIdentities& own) {
-  for (const std::size_t block_bytes : kExtBlockSizes) {
-    if (window.size() < block_bytes) break;
-    const auto at = count_offset(window, block_bytes);
-    if (!at) continue;
-    const std::size_t limit = load_le<std::uint16_t>(window, *at);
-    const std::size_t count = load_le<std::uint16_t>(window, *at + 2);
-    const std::size_t tail = *at + limit * kDxEntryBytes;
-    if (count == 0 || count > limit || tail + kDxTailBytes != block_bytes) continue;
-    const std::uint32_t checksum = load_le<std::uint32_t>(window, tail + 4);
-    // Over the entries in use, then the tail's reserved word, then the checksum's place as zeros.
-    std::uint32_t state = uncrc_u32(checksum, 0);
-    state = crc32c_reverse(state, window.subspan(tail, 4));
-    state = crc32c_reverse(state, window.first(*at + count * kDxEntryBytes));
-    return attribute(ProofKind::kExtHtreeNode, state, block_bytes,
-                     fmt::format("{}-byte hash-tree node", block_bytes), own);
-  }
-  return std::nullopt;
+std::optional<Attribution> examine_node(ByteSpan block, const OwnIdentities& own) {
+  const auto at = count_offset(block, block.size());
+  if (!at) return std::nullopt;
+  const std::size_t limit = load_le<std::uint16_t>(block, *at);
+  const std::size_t count = load_le<std::uint16_t>(block, *at + 2);
+  const std::size_t tail = *at + limit * kDxEntryBytes;
+  if (count == 0 || count > limit || tail + kDxTailBytes != block.size()) return std::nullopt;
+  const std::uint32_t checksum = load_le<std::uint32_t>(block, tail + 4);
+  // Over the entries in use, then the tail's reserved word, then the checksum's place as zeros.
+  std::uint32_t state = uncrc_u32(checksum, 0);
+  state = crc32c_reverse(state, block.subspan(tail, 4));
+  state = crc32c_reverse(state, block.first(*at + count * kDxEntryBytes));
+  return attribute(ProofKind::kExtHtreeNode, state, block.size(),
+                   fmt::format("{}-byte hash-tree node", block.size()), own);
 }
 
 }  // namespace
 
 std::optional<Attribution> examine_ext_directory(ByteSpan window, const OwnIdentities& own) {
-  if (window.size() < kExtBlockSizes[0]) return std::nullopt;
-  if (auto leaf = examine_leaf(window, own)) return leaf;
   // Cheap refusal: a node begins with an unused entry or with ".".
-  const auto record = load_le<std::uint16_t>(window, 4);
-  if (load_le<std::uint32_t>(window, 0) != 0 && record != 12) return std::nullopt;
-  return examine_node(window, own);
+  const bool may_be_node = load_le<std::uint32_t>(window, 0) == 0 || load_le<std::uint16_t>(window, 4) == 12;
+  // Small sizes first, and both kinds of one size before the next: a node is one unused entry to those who do
+  // not know it, so that it and the leaf behind it look like one leaf of twice the size.
+  for (const std::size_t block_bytes : kExtBlockSizes) {
+    if (window.size() < block_bytes) break;
+    if (auto leaf = examine_leaf(window.first(block_bytes), own)) return leaf;
+    if (!may_be_node) continue;
+    if (auto node = examine_node(window.first(block_bytes), own)) return node;
+  }
+  return std::nullopt;
 }
 
 }  // namespace vacant::scan

@@ -1,7 +1,5 @@
 // Blocks of a jbd2 journal with checksums. Source of the format: the kernel's
 // Documentation/filesystems/ext4/journal.rst.
-#include <algorithm>
-
 #include "proof/state.h"
 
 namespace vacant::scan {
@@ -10,12 +8,9 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0xC03B3998U, kDescriptor = 1, kCommit = 2, kSuperV2 = 4, kRevoke = 5;
 constexpr std::size_t kSuperBytes = 1024, kSuperUuid = 48, kSuperChecksum = 0xFC;
-constexpr std::size_t kCommitChecksum = 16, kCommitBytes = 60;
+constexpr std::size_t kCommitKind = 12, kCommitChecksum = 16, kCommitBytes = 60;
 
-bool ours(std::uint32_t seed, const OwnIdentities& own) {
-  return std::ranges::any_of(
-      own.ext, [&](const OwnIdentities::ExtFs& fs) { return fs.journal_seed == seed || fs.seed == seed; });
-}
+bool ours(std::uint32_t seed, const OwnIdentities& own) { return own.journal_seeds.contains(seed); }
 
 // A journal without a UUID of its own names nobody.
 bool is_nobody(std::uint32_t seed) {
@@ -46,7 +41,9 @@ std::optional<Attribution> examine_super(ByteSpan window, const OwnIdentities& o
 // explain.
 std::optional<Attribution> examine_commit(ByteSpan window, const OwnIdentities& own) {
   const std::uint32_t checksum = load_be<std::uint32_t>(window, kCommitChecksum);
-  if (checksum == 0) return std::nullopt;
+  // Version 1 names its kind and covers the transaction's blocks, not this one.
+  const bool version_1 = load_le<std::uint16_t>(window, kCommitKind) != 0;
+  if (checksum == 0 || version_1) return std::nullopt;
   for (const std::size_t block_bytes : kExtBlockSizes) {
     if (window.size() < block_bytes || !is_zero(window.subspan(kCommitBytes, block_bytes - kCommitBytes)))
       break;

@@ -34,7 +34,7 @@ constexpr XfsKind kXfsKinds[] = {{magic("XFSB"), 224, 32, "superblock"},
                                  {magic("BMA3"), 64, 40, "extent map btree"},
                                  {magic("XAGF"), 216, 64, "AG free space header"},
                                  {magic("XAGI"), 312, 296, "AG inode header"},
-                                 {magic("XARM"), 12, 24, "remote attribute"},
+                                 {magic("XARM"), 12, 16, "remote attribute"},
                                  {magic("XSLM"), 12, 16, "symlink"}};
 
 // Directory and attribute trees: 16-bit magic at 8, checksum at 12, UUID at 32.

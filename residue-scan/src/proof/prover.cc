@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "proof/state.h"
 
@@ -15,37 +16,88 @@ namespace {
 constexpr std::size_t kLeastWindowBytes = 512;
 constexpr std::array<std::byte, 8> kZeros{};
 
-std::uint32_t last_inode(const FsView& view, std::size_t volume) {
-  std::uint32_t last = 16;  // the reserved ones, whether in use or not
-  for (const OwnInode& inode : view.own_inodes)
-    if (static_cast<std::size_t>(inode.volume) == volume) last = std::max(last, inode.inode);
-  return last;
-}
-
 // One of our own file systems could not be read: then its blocks cannot be told from a stranger's.
 bool is_doubtful(const Attribution& found, const OwnIdentities& own) {
   return found.foreign && own.ext_incomplete && found.kind != ProofKind::kXfs &&
          found.kind != ProofKind::kBtrfs;
 }
 
+// An inode takes some bytes of its volume, even if mke2fs was told to make as many as it can.
+std::uint64_t inode_bound(const FsView& view, std::size_t volume) {
+  constexpr std::uint64_t kLeastRatio = 1024, kLeastCount = 4096;
+  std::uint64_t bound = view.volumes[volume].extent.length_bytes / kLeastRatio + kLeastCount;
+  for (const OwnInode& inode : view.own_inodes)
+    if (static_cast<std::size_t>(inode.volume) == volume)
+      bound = std::max<std::uint64_t>(bound, inode.inode + 4U);
+  return bound;
+}
+
+// As many as there are block bitmaps, or as there would be by default.
+std::uint64_t group_count(const FsView& view, std::size_t volume) {
+  const std::uint64_t block_bytes = view.volumes[volume].block_bytes;
+  std::uint64_t bitmaps = 0;
+  for (const FsExtent& part : view.extents)
+    if (static_cast<std::size_t>(part.volume) == volume && part.part == FsPart::kBlockBitmap)
+      bitmaps += part.extent.length_bytes;
+  const std::uint64_t groups = view.volumes[volume].extent.length_bytes / (8 * block_bytes * block_bytes) + 1;
+  return std::max(groups, bitmaps / block_bytes);
+}
+
+void add_descriptors(std::uint32_t seed, std::uint64_t groups, OwnIdentities& own) {
+  constexpr std::uint64_t kMostGroups = 1U
+                                        << 24U;  // 2 PiB; from 1 << 20 on nearly every value is ours anyway
+  for (const std::size_t size : kDescriptorSizes)
+    for (std::uint64_t base = 0; base < std::min(groups, kMostGroups); base += kDescriptorPieceBytes / size)
+      own.descriptor_parts.insert(descriptor_key(seed, static_cast<std::uint32_t>(base), size));
+}
+
+// What its checksums begin with, now and in what is left from before its UUID or features were changed.
+std::set<std::uint32_t> seeds_of(const Volume& volume) {
+  std::set<std::uint32_t> seeds{crc32c_raw(~0U, volume.uuid)};
+  if (volume.has_checksums) seeds.insert(volume.checksum_seed);
+  for (const Uuid& uuid : volume.other_uuids) seeds.insert(crc32c_raw(~0U, uuid));
+  return seeds;
+}
+
+void collect_ext(const FsView& view, std::size_t index, OwnIdentities& own) {
+  const Volume& volume = view.volumes[index];
+  if (!volume.parsed) own.ext_incomplete = true;
+  if (!volume.has_checksums) own.ext_without_checksums = true;
+  if (volume.block_bytes == 0) return;
+  own.ext_blocks.push_back({volume.extent, volume.block_bytes});
+  for (const std::uint32_t seed : seeds_of(volume)) {
+    own.ext.push_back({seed, volume.extent.length_bytes / volume.block_bytes, inode_bound(view, index),
+                       volume.block_bytes});
+    own.journal_seeds.insert(seed);
+    add_descriptors(seed, group_count(view, index), own);
+    for (const OwnInode& inode : view.own_inodes)
+      if (static_cast<std::size_t>(inode.volume) == index)
+        own.inode_states.insert(crc_u32(crc_u32(seed, inode.inode), inode.generation));
+  }
+}
+
+// The end of a leaf looks like a smaller leaf if an entry begins at the right place. Inside a block of an ext
+// file system of ours, whose beginning is not at hand, it could be that.
+bool is_part_of_block(const Attribution& found, std::uint64_t offset_bytes, const OwnIdentities& own) {
+  if (!found.foreign || found.kind != ProofKind::kExtDirectoryLeaf) return false;
+  return std::ranges::any_of(own.ext_blocks, [&](const OwnIdentities::Blocks& volume) {
+    return volume.extent.contains(offset_bytes) && found.block_bytes < volume.block_bytes &&
+           (offset_bytes - volume.extent.offset_bytes) % volume.block_bytes != 0;
+  });
+}
+
 OwnIdentities collect(const FsView& view) {
   OwnIdentities own;
   for (std::size_t index = 0; index < view.volumes.size(); ++index) {
     const Volume& volume = view.volumes[index];
-    if (!is_zero(volume.uuid)) own.uuids.insert(volume.uuid);
-    if (volume.type != "ext4") continue;
-    if (!volume.parsed) own.ext_incomplete = true;
-    if (volume.block_bytes == 0) continue;
-    const std::uint32_t by_uuid = crc32c_raw(~0U, volume.uuid);
-    own.ext.push_back({volume.has_checksums ? volume.checksum_seed : by_uuid, by_uuid,
-                       volume.extent.length_bytes / volume.block_bytes, last_inode(view, index),
-                       volume.block_bytes});
-  }
-  for (const OwnInode& inode : view.own_inodes) {
-    if (inode.volume < 0 || static_cast<std::size_t>(inode.volume) >= view.volumes.size()) continue;
-    const Volume& volume = view.volumes[static_cast<std::size_t>(inode.volume)];
-    if (volume.has_checksums)
-      own.inode_states.insert(crc_u32(crc_u32(volume.checksum_seed, inode.inode), inode.generation));
+    std::vector<Uuid> uuids = volume.other_uuids;
+    uuids.push_back(volume.uuid);
+    for (const Uuid& uuid : uuids) {
+      if (is_zero(uuid)) continue;
+      own.uuids.insert(uuid);
+      own.journal_seeds.insert(crc32c_raw(~0U, uuid));
+    }
+    if (volume.type.starts_with("ext")) collect_ext(view, index, own);
   }
   return own;
 }
@@ -156,14 +208,18 @@ Prover::Prover(const FsView& view) : state_(std::make_unique<State>(State{collec
 Prover::~Prover() = default;
 Prover::Prover(Prover&&) noexcept = default;
 
-std::optional<Attribution> Prover::examine(ByteSpan window, std::uint64_t /*offset_bytes*/) const {
+std::optional<Attribution> Prover::examine(ByteSpan window, std::uint64_t offset_bytes) const {
   if (window.size() < kLeastWindowBytes || !may_be_metadata(window)) return std::nullopt;
   constexpr std::array kExaminers = {
       examine_ext_directory, examine_ext_extents, examine_ext_superblock,  examine_ext_xattr, examine_jbd2,
       examine_xfs,           examine_btrfs,       examine_ext_descriptors, examine_ext_inodes};
-  for (const auto examiner : kExaminers)
-    if (auto found = examiner(window, state_->own))
-      return is_doubtful(*found, state_->own) ? std::nullopt : std::move(found);
+  const OwnIdentities& own = state_->own;
+  for (const auto examiner : kExaminers) {
+    auto found = examiner(window, own);
+    if (!found) continue;
+    const bool doubtful = is_doubtful(*found, own) || is_part_of_block(*found, offset_bytes, own);
+    return doubtful ? std::nullopt : std::move(found);
+  }
   return std::nullopt;
 }
 

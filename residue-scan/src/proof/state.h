@@ -13,19 +13,31 @@ namespace vacant::scan {
 // Our own identities.
 struct OwnIdentities {
   struct ExtFs {
-    std::uint32_t seed = 0;  // of the metadata checksums
-    std::uint32_t journal_seed =
-        0;  // crc32c(~0, journal UUID): the UUID of an internal journal is the file system's
+    std::uint32_t seed = 0;  // of the metadata checksums, now or before its UUID was changed
     std::uint64_t block_count = 0;
-    std::uint32_t last_inode = 0;  // the highest number in use, or used before
+    std::uint64_t inode_bound = 0;  // no inode has a higher number
     std::uint32_t block_bytes = 0;
   };
   std::vector<ExtFs> ext;
-  bool ext_incomplete = false;  // an ext file system of ours could not be parsed
-  std::set<Uuid> uuids;         // of every volume
+  bool ext_incomplete = false;         // an ext file system of ours could not be parsed
+  bool ext_without_checksums = false;  // one of ours leaves the place of checksums to chance
+  std::set<Uuid> uuids;                // of every volume, and those that its metadata carries
+  struct Blocks {
+    Extent extent;  // on the device
+    std::uint32_t block_bytes = 0;
+  };
+  std::vector<Blocks> ext_blocks;
+  std::unordered_set<std::uint32_t> journal_seeds;
+  std::unordered_set<std::uint32_t> descriptor_parts;  // descriptor_key() of every piece of our tables
   std::unordered_set<std::uint32_t>
       inode_states;  // checksum state behind (seed, inode, generation), every own inode
 };
+
+// The seed's part in the 16 stored bits of a group descriptor, for a piece of the table
+// (kDescriptorPieceBytes) whose first group is `base`; the same for each descriptor of the piece.
+inline constexpr std::size_t kDescriptorPieceBytes = 1024;
+inline constexpr std::array<std::size_t, 2> kDescriptorSizes = {64, 32};
+std::uint32_t descriptor_key(std::uint32_t seed, std::uint32_t base, std::size_t descriptor_bytes);
 
 // Each examiner looks for its own kinds at window[0]; nullopt: none of them, or no proof.
 std::optional<Attribution> examine_ext_directory(ByteSpan window, const OwnIdentities& own);

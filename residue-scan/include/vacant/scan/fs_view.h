@@ -27,6 +27,9 @@ struct Volume {
   std::string status;     // "consistent", "needs recovery", "damaged: ...", "not parsed: ..."
   bool parsed = false;    // the view is complete: only then may anything count as fs-live
   Uuid uuid{};            // zero if none
+  // What its metadata says instead where the UUID was changed since it was made: the metadata UUID of XFS and
+  // btrfs, the UUID in an ext journal.
+  std::vector<Uuid> other_uuids;
   std::uint32_t block_bytes = 0;
   std::uint32_t checksum_seed = 0;  // ext4 metadata_csum: crc32c(~0, uuid) or s_checksum_seed
   bool has_checksums = false;

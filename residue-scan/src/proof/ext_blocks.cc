@@ -74,6 +74,39 @@ std::uint32_t implied_block(ByteSpan block, std::uint32_t seed) {
   return untwist(untwist(state)) ^ seed;
 }
 
+// ---- extent trees ----
+
+constexpr std::size_t kExtentHeader = 12, kExtentEntry = 12;
+constexpr std::uint16_t kMostHigh = 0xF;  // of a block number's upper 16 bits: 256 TiB of 4 KiB blocks
+
+// The checksum leads somewhere from any bytes, so it is the entries that must show that this is a tree: in
+// order, without overlaps, and with plausible block numbers.
+bool are_extents(ByteSpan block, std::size_t entries) {
+  std::uint64_t next = 0;
+  for (std::size_t i = 0; i < entries; ++i) {
+    const ByteSpan entry = block.subspan(kExtentHeader + i * kExtentEntry, kExtentEntry);
+    const std::uint32_t first = load_le<std::uint32_t>(entry, 0);
+    const std::uint16_t raw = load_le<std::uint16_t>(entry, 4);
+    const std::uint32_t length = raw > 32768 ? raw - 32768U : raw;  // the upper half: unwritten
+    if (first < next || length == 0 || load_le<std::uint16_t>(entry, 6) > kMostHigh) return false;
+    next = std::uint64_t{first} + length;
+  }
+  return next <= (1ULL << 32U);
+}
+
+bool are_indexes(ByteSpan block, std::size_t entries) {
+  std::uint64_t next = 0;
+  for (std::size_t i = 0; i < entries; ++i) {
+    const ByteSpan entry = block.subspan(kExtentHeader + i * kExtentEntry, kExtentEntry);
+    const std::uint32_t first = load_le<std::uint32_t>(entry, 0);
+    if (first < next || load_le<std::uint16_t>(entry, 8) > kMostHigh) return false;
+    // The first one may keep what an extent had there, when the tree grew.
+    if ((i > 0 || entries == 1) && load_le<std::uint16_t>(entry, 10) != 0) return false;
+    next = std::uint64_t{first} + 1;
+  }
+  return true;
+}
+
 // ---- group descriptors ----
 
 constexpr std::size_t kDescriptorChecksum = 0x1E;
@@ -117,6 +150,8 @@ std::optional<Attribution> examine_ext_extents(ByteSpan window, const OwnIdentit
   if (std::bit_ceil(block_bytes) - block_bytes >= 12 || std::bit_ceil(block_bytes) > window.size())
     return std::nullopt;
   if (entries == 0 || entries > most || load_le<std::uint16_t>(window, 6) > 5) return std::nullopt;
+  const bool leaf = load_le<std::uint16_t>(window, 6) == 0;
+  if (!(leaf ? are_extents(window, entries) : are_indexes(window, entries))) return std::nullopt;
   const std::uint32_t checksum = load_le<std::uint32_t>(window, tail);
   if (checksum == 0) return std::nullopt;  // a file system without metadata checksums
   const std::uint32_t state = crc32c_reverse(checksum, window.first(tail));

@@ -134,6 +134,30 @@ INSTANTIATE_TEST_SUITE_P(ExtProof, ManyGroups,
                                            Words{"-b", "1024", "-I", "512", "-O", "^flex_bg"},
                                            Words{"-b", "4096", "-g", "512", "-O", "^64bit"}));
 
+class Mounted : public ::testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(Mounted, WhatTheKernelWroteIsOurs) {
+  const testing::TempDir dir;
+  const std::string image = make_image(dir, "96M", GetParam());
+  if (!write_mounted(dir, image, 1)) GTEST_SKIP() << "no loop mount of this kind here";
+  ASSERT_TRUE(write_mounted(dir, image, 2));
+  expect_own(open_image(image), "ext4-directory-leaf", 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(ExtProof, Mounted,
+                         ::testing::Values(Words{"-b", "1024"}, Words{"-b", "2048"}, Words{"-b", "4096"},
+                                           Words{"-b", "1024", "-I", "128"}, Words{"-b", "4096", "-I", "128"},
+                                           Words{"-b", "1024", "-I", "512"}, Words{"-b", "4096", "-I", "512"},
+                                           Words{"-b", "2048", "-I", "1024"},
+                                           Words{"-b", "4096", "-I", "2048"},
+                                           Words{"-b", "4096", "-O", "fast_commit"},
+                                           Words{"-b", "1024", "-O", "metadata_csum_seed"},
+                                           Words{"-b", "1024", "-O", "^64bit"},
+                                           Words{"-b", "4096", "-O", "inline_data", "-I", "512"},
+                                           Words{"-b", "4096", "-O", "bigalloc", "-C", "16384"},
+                                           Words{"-b", "1024", "-O", "^resize_inode,meta_bg"},
+                                           Words{"-b", "4096", "-J", "size=8", "-O", "ea_inode"}));
+
 TEST(ExtProofChanged, AFileSystemWithoutAUuidAccusesNobody) {
   const testing::TempDir dir;
   const Opened image = open_image(make_image(dir, "64M", {"-U", "clear"}));

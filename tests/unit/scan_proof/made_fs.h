@@ -17,6 +17,7 @@ struct MadeFs {
   std::string name;
   std::unique_ptr<BlockDevice> device;
   FsView view;
+  bool big_attribute = false;  // debugfs wrote one into a block of its own
 };
 
 // Folders of 3 to 40 entries and one of `large` entries, so that a directory grows a hash tree.
@@ -53,7 +54,9 @@ inline MadeFs make_ext(const testing::TempDir& dir, int number, std::vector<std:
   EXPECT_TRUE(made.ok()) << made.describe();
   // A big value of an extended attribute takes a block of its own.
   testing::write_text(dir.file("value"), std::string(600, 'v'));
-  testing::run({"debugfs", "-w", "-R", "ea_set -f " + dir.file("value") + " /sparse user.big", image});
+  EXPECT_TRUE(
+      testing::run({"debugfs", "-w", "-R", "ea_set -f " + dir.file("value") + " /sparse user.big", image})
+          .ok());
   std::filesystem::remove_all(tree);
   MadeFs out;
   for (const std::string& word : options) out.name += word + " ";
@@ -64,6 +67,7 @@ inline MadeFs make_ext(const testing::TempDir& dir, int number, std::vector<std:
   auto view = build_fs_view(*out.device, {}, never);
   EXPECT_TRUE(view);
   out.view = std::move(*view);
+  for (const FsExtent& part : out.view.extents) out.big_attribute |= part.part == FsPart::kXattr;
   EXPECT_TRUE(out.view.volumes.at(0).parsed) << out.name << out.view.volumes.at(0).status;
   return out;
 }

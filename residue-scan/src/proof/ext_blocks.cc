@@ -31,6 +31,20 @@ bool looks_like_inode(ByteSpan inode) {
          load_le<std::uint16_t>(inode, kChecksumLow) != 0;
 }
 
+// Whether two slots or more hold something and all that do look like inodes: by loads alone, as running the
+// checksum backwards costs far more.
+bool look_like_inodes(ByteSpan piece) {
+  std::size_t used = 0;
+  for (std::size_t slot = 0; slot < kSlots; ++slot) {
+    const ByteSpan inode = piece.subspan(slot * kInodeBytes, kInodeBytes);
+    if (looks_like_inode(inode))
+      ++used;
+    else if (!is_zero(inode))
+      return false;
+  }
+  return used >= 2;
+}
+
 // seed ^ inode number, from one inode's checksum.
 std::uint32_t seed_xor_number(ByteSpan inode) {
   const std::uint32_t checksum = load_le<std::uint16_t>(inode, kChecksumLow) |
@@ -118,6 +132,12 @@ bool looks_like_descriptor(ByteSpan window, std::size_t at) {
          load_le<std::uint16_t>(window, at + kDescriptorChecksum) != 0;
 }
 
+bool look_like_descriptors(ByteSpan window, std::size_t size) {
+  for (std::size_t index = 0; index < kLeastDescriptors; ++index)
+    if (!looks_like_descriptor(window, index * size)) return false;
+  return true;
+}
+
 // The seed's part in the 16 stored bits: the same for every descriptor of a file system.
 std::uint16_t seed_part(ByteSpan descriptor, std::uint32_t group) {
   const std::uint32_t rest = crc_without(crc_u32(0, group), descriptor, kDescriptorChecksum, 2);
@@ -163,14 +183,13 @@ std::optional<Attribution> examine_ext_extents(ByteSpan window, const OwnIdentit
 }
 
 std::optional<Attribution> examine_ext_inodes(ByteSpan window, const OwnIdentities& own) {
-  if (window.size() < kPieceBytes) return std::nullopt;
+  if (window.size() < kPieceBytes || !look_like_inodes(window)) return std::nullopt;
   std::optional<std::size_t> first;
   std::uint32_t first_value = 0;
   std::size_t agreeing = 0;
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
     const ByteSpan inode = window.subspan(slot * kInodeBytes, kInodeBytes);
     if (is_zero(inode)) continue;
-    if (!looks_like_inode(inode)) return std::nullopt;
     const std::uint32_t value = seed_xor_number(inode);
     if (!first) {
       first = slot;
@@ -181,8 +200,8 @@ std::optional<Attribution> examine_ext_inodes(ByteSpan window, const OwnIdentiti
       ++agreeing;
     }
   }
-  if (!first || agreeing == 0)
-    return std::nullopt;  // one inode alone proves nothing: any checksum leads somewhere
+  // One inode alone proves nothing: any checksum leads somewhere.
+  if (!first || agreeing == 0) return std::nullopt;
   const bool ours = std::ranges::any_of(own.ext, [&](const OwnIdentities::ExtFs& fs) {
     const std::uint32_t number = first_value ^ fs.seed;
     return number != 0 && (number - 1) % kSlots == *first && number <= fs.inode_bound;
@@ -224,6 +243,7 @@ std::optional<Attribution> examine_ext_superblock(ByteSpan window, const OwnIden
 std::optional<Attribution> examine_ext_descriptors(ByteSpan window, const OwnIdentities& own) {
   if (window.size() < kDescriptorPieceBytes || !looks_like_descriptor(window, 0)) return std::nullopt;
   for (const std::size_t size : kDescriptorSizes) {
+    if (!look_like_descriptors(window, size)) continue;
     std::size_t count = 0;
     std::uint16_t part = 0;
     for (; (count + 1) * size <= kDescriptorPieceBytes && looks_like_descriptor(window, count * size);

@@ -58,6 +58,16 @@ std::optional<Attribution> xfs_block(ByteSpan window, std::size_t checksum_at, s
   return std::nullopt;
 }
 
+// The header of a tree block, before five sizes of it are run through the checksum: CRC-32C fills 4 of the
+// checksum's 32 bytes, the block's address is aligned, two flags and one version of back references exist.
+bool looks_like_tree_block(ByteSpan window) {
+  const auto address = load_le<std::uint64_t>(window, 48), flags = load_le<std::uint64_t>(window, 56);
+  constexpr std::uint64_t kVersion = 56, kMostItems = 65536 / 17;
+  return load_le<std::uint32_t>(window, 0) != 0 && is_zero(window.subspan(4, 28)) && address != 0 &&
+         address % 4096 == 0 && (flags >> kVersion) <= 1 && (flags & ((1ULL << kVersion) - 1)) < 4 &&
+         load_le<std::uint32_t>(window, 96) <= kMostItems && load_le<std::uint8_t>(window, 100) <= 8;
+}
+
 }  // namespace
 
 std::optional<Attribution> examine_xfs(ByteSpan window, const OwnIdentities& own) {
@@ -77,10 +87,7 @@ std::optional<Attribution> examine_btrfs(ByteSpan window, const OwnIdentities& o
   constexpr std::size_t kFsidAt = 32, kChecksumBytes = 32;
   if (window.size() < 4096) return std::nullopt;
   const bool super = as_text(window.subspan(64, 8)) == "_BHRfS_M";
-  // Cheap refusal of everything else: a checksum of CRC-32C fills 4 of its 32 bytes, and the level is small.
-  if (!super && (!is_zero(window.subspan(4, 28)) || load_le<std::uint8_t>(window, 100) > 8 ||
-                 load_le<std::uint32_t>(window, 0) == 0))
-    return std::nullopt;
+  if (!super && !looks_like_tree_block(window)) return std::nullopt;
   for (const std::size_t size :
        {std::size_t{4096}, std::size_t{16384}, std::size_t{8192}, std::size_t{32768}, std::size_t{65536}}) {
     if (size > window.size() || (super && size != 4096)) continue;

@@ -120,18 +120,30 @@ bool may_be_inodes(ByteSpan window) {
   return false;
 }
 
+// The first entry: a type that exists, and a name that fits in the record; or a hash-tree node of 64 KiB, the
+// length of whose unused entry is written as 0 or 65535.
+bool may_be_directory(ByteSpan window) {
+  constexpr std::uint16_t kLargestLimit = (65536 - 16) / 8;
+  const auto inode = load_le<std::uint32_t>(window, 0);
+  const auto record = load_le<std::uint16_t>(window, 4);
+  const unsigned name_bytes = load_le<std::uint8_t>(window, 6);
+  if (load_le<std::uint8_t>(window, 7) > 7) return false;
+  if (inode == 0 && (record == 0 || record == 65535))
+    return load_le<std::uint16_t>(window, 8) == kLargestLimit;
+  return record >= 8 && record % 4 == 0 && 8 + name_bytes <= record && (inode == 0 || name_bytes > 0);
+}
+
 // A few loads that nearly all data fails, before any examiner is called. Each line stands for one of them and
 // lets through all that it could prove.
 bool may_be_metadata(ByteSpan window) {
   const auto first = load_le<std::uint32_t>(window, 0);
   const auto second = load_le<std::uint32_t>(window, 4);
-  const bool directory = (second >> 24U) <= 7 && second % 4 == 0;
   const bool magic = (first & 0xFFFFU) == 0xF30A || first == 0xEA020000U || first == 0x98393BC0U;
   const bool superblock = load_le<std::uint16_t>(window, 56) == 0xEF53;
   const bool descriptors = load_le<std::uint16_t>(window, 0x12) < 8;
   const bool btrfs =
       second == 0 || load_le<std::uint64_t>(window, 64) == 0x4D5F53665248425FULL;  // "_BHRfS_M"
-  return directory || magic || superblock || descriptors || btrfs || may_be_xfs(window) ||
+  return may_be_directory(window) || magic || superblock || descriptors || btrfs || may_be_xfs(window) ||
          (window.size() >= 1024 && may_be_inodes(window));
 }
 

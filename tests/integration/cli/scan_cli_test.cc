@@ -278,17 +278,22 @@ TEST_F(ScanCli, CarvingIsOffUnlessAskedFor) {
   EXPECT_TRUE(std::filesystem::exists(dir_.file("out/8192-env-file.env")));
 }
 
-// A file that grows or shrinks under the scan was not looked at as it is now.
+// A file that grows or shrinks under the scan was not looked at as it is now. The size changes all
+// the time, so that a scan which begins late is caught too.
 TEST_F(ScanCli, AFileThatChangesItsSizeIsNotProven) {
   const std::string disk = sparse("disk", 3ULL << 30);
-  for (const std::uint64_t size : {std::uint64_t{4} << 30U, std::uint64_t{1} << 20U}) {
-    std::filesystem::resize_file(disk, 3ULL << 30);
-    std::jthread changer([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(60));
-      std::filesystem::resize_file(disk, size);
+  for (const std::int64_t step : {std::int64_t{1} << 20, -(std::int64_t{1} << 20)}) {
+    std::int64_t size = 3LL << 30;
+    std::filesystem::resize_file(disk, static_cast<std::uint64_t>(size));
+    const std::jthread changer([&](const std::stop_token& stop) {
+      while (!stop.stop_requested() && size > (1LL << 30)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        size += step;
+        std::filesystem::resize_file(disk, static_cast<std::uint64_t>(size));
+      }
     });
     EXPECT_EQ(scan_json(disk, {"--trust-holes", "never", "--threads", "1"}, 3)["verdict"], "not-proven")
-        << size;
+        << step;
   }
 }
 

@@ -14,13 +14,12 @@ namespace {
 
 using scan::Class;
 
-// Classifies every segment and puts the owned parts together.
+// Classifies every slice and puts the owned parts together.
 std::vector<Class> classes_by_window(BlockDevice& disk, const scan::Evidence& evidence) {
-  static ByteVector storage(scan::kWindowBytes);
+  scan::WindowReader reader(disk);
   std::vector<Class> classes;
-  for (std::uint64_t at = 0; at < disk.size_bytes(); at += scan::kSegmentBytes) {
-    scan::Window window = scan::make_window_frame(disk, at / scan::kSegmentBytes, storage);
-    scan::read_window(disk, window);
+  for (std::uint64_t at = 0; at < disk.size_bytes(); at += scan::kSliceBytes) {
+    scan::Window& window = reader.read({at, std::min(scan::kSliceBytes, disk.size_bytes() - at)});
     static_cast<void>(scan::classify(window, evidence));
     for (std::size_t i = 0; i < window.sector_count(); ++i)
       if (window.owned.contains(window.sector_extent(i).offset_bytes)) classes.push_back(window.classes[i]);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "engine/window.h"
 #include "vacant/props/gen.h"
 #include "vacant/scan/detector.h"
 #include "vacant/scan/engine.h"
@@ -74,8 +75,8 @@ RC_GTEST_PROP(KnownAnswer, NoFormIsMissedAtAnyOffsetAboutABoundary, ()) {
   const ByteSpan form = forms[which].bytes.expose();
   // From "ends at the boundary" to "begins at it", and at both ends of the disk.
   const auto before = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint64_t>(0, form.size() + 2));
-  const std::vector<std::uint64_t> anchors = {2048, scan::kSegmentBytes, 2 * scan::kSegmentBytes,
-                                              kDiskBytes - form.size()};
+  const std::vector<std::uint64_t> anchors = {2048, scan::kSliceBytes, scan::kSegmentBytes,
+                                              2 * scan::kSegmentBytes, kDiskBytes - form.size()};
   const auto anchor = *rc::gen::elementOf(anchors);
   const std::uint64_t offset = anchor - std::min(before, anchor);
   const bool random_filler = *rc::gen::arbitrary<bool>();

@@ -149,9 +149,9 @@ std::vector<ForeignBlock> classify(Window& window, const Evidence& evidence) {
   return prove_foreign(window, evidence);
 }
 
-int severity(Class cls) {
+Class worse(Class a, Class b) {
   constexpr std::array<int, kClassCount> kSeverity = {0, 1, 2, 3, 4, 5, 9, 8, 7, 6};
-  return kSeverity[static_cast<std::size_t>(cls)];
+  return kSeverity[static_cast<std::size_t>(a)] < kSeverity[static_cast<std::size_t>(b)] ? b : a;
 }
 
 Class worst_class(const Window& window, const Extent& extent) {
@@ -162,7 +162,16 @@ Class worst_class(const Window& window, const Extent& extent) {
       static_cast<std::size_t>((inside.offset_bytes - window.extent.offset_bytes) / kSectorBytes);
   for (std::size_t i = begin;
        i < window.sector_count() && window.sector_extent(i).offset_bytes < inside.end_bytes(); ++i)
-    if (severity(window.classes[i]) > severity(worst)) worst = window.classes[i];
+    worst = worse(worst, window.classes[i]);
+  return worst;
+}
+
+Class worst_class(const std::vector<ClassExtent>& runs, const Extent& extent) {
+  Class worst = Class::kHole;
+  auto run = std::ranges::upper_bound(runs, extent.offset_bytes, {},
+                                      [](const ClassExtent& each) { return each.extent.end_bytes(); });
+  for (; run != runs.end() && run->extent.offset_bytes < extent.end_bytes(); ++run)
+    worst = worse(worst, run->cls);
   return worst;
 }
 

@@ -31,8 +31,10 @@ struct ForeignBlock {
 // evidence says so (in that order), then tries the foreign proof on what is left.
 std::vector<ForeignBlock> classify(Window& window, const Evidence& evidence);
 
-// How much worse one class is than another, for the worst class of a range. Higher is worse.
-int severity(Class cls);
+// The worse of two classes, and the worst of a range: of what a window, or a list of runs in order, has of
+// it.
+Class worse(Class a, Class b);
 Class worst_class(const Window& window, const Extent& extent);
+Class worst_class(const std::vector<ClassExtent>& runs, const Extent& extent);
 
 }  // namespace vacant::scan

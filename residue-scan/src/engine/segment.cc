@@ -21,32 +21,43 @@ bool vouched_for(Class cls) { return cls == Class::kBase || cls == Class::kDeriv
 
 class SegmentSink final : public FindingSink {
  public:
-  SegmentSink(const SegmentContext& context, const Window& window,
+  SegmentSink(const SegmentContext& context, const Extent& segment,
               std::vector<std::unique_ptr<Detector>>& detectors, SegmentResult& result)
-      : context_(context), window_(window), detectors_(detectors), result_(result) {}
+      : context_(context), segment_(segment), detectors_(detectors), result_(result) {}
 
   void found(Finding finding, ByteSpan matched) override;
   void skipped(const Extent& extent, std::string_view reason) override;
   void nested(const Buffer& decoded) override;
+  void start_slice(const Window& window) { window_ = &window; }
   void start_run() { nested_bytes_ = 0; }
+  // Once the runs of the whole segment are in the result.
   void finish();
 
  private:
   struct Kept {
     Finding finding;
     std::uint64_t digest = 0;  // of the matched bytes; stays in this object
+    bool reaches_on = false;   // behind its window, whose classes are known at the end only
   };
+  // Whether the segment has bytes of this extent that are not in the window yet.
+  [[nodiscard]] bool reaches_on(const Extent& extent) const {
+    return std::min(extent.end_bytes(), segment_.end_bytes()) > window_->extent.end_bytes();
+  }
+  void skip(const SkippedExtent& part, Class worst);
+  void settle();
   // What tells two secrets apart: the bytes, and of a listed secret its label, since its forms differ in
   // bytes.
   static std::uint64_t content_of(const Kept& kept);
   [[nodiscard]] bool is_placeholder(const Finding& finding, ByteSpan matched) const;
 
   const SegmentContext& context_;
-  const Window& window_;
+  const Extent segment_;
+  const Window* window_ = nullptr;
   std::vector<std::unique_ptr<Detector>>& detectors_;
   SegmentResult& result_;
   std::uint64_t nested_bytes_ = 0;
   std::vector<Kept> kept_;
+  std::vector<std::pair<SkippedExtent, Class>> open_skips_;  // likewise, with the worst class so far
 };
 
 std::uint64_t SegmentSink::content_of(const Kept& kept) {
@@ -75,18 +86,41 @@ void SegmentSink::found(Finding finding, ByteSpan matched) {
     ++result_.placeholders;
     return;
   }
-  finding.cls = worst_class(window_, finding.extent);
-  if (!is_reported(finding.kind, finding.cls, context_.policy)) return;
+  const bool open = reaches_on(finding.extent);
+  finding.cls = worst_class(*window_, finding.extent);
+  if (!open && !is_reported(finding.kind, finding.cls, context_.policy)) return;
   if (context_.hash_key != nullptr) finding.digest_prefix = digest_prefix(*context_.hash_key, matched);
   ++result_.rule_counts[finding.rule];
   if (kept_.size() < kMaxSegmentFindings)
-    kept_.push_back({std::move(finding), XXH3_64bits(matched.data(), matched.size())});
+    kept_.push_back({std::move(finding), XXH3_64bits(matched.data(), matched.size()), open});
 }
 
 void SegmentSink::skipped(const Extent& extent, std::string_view reason) {
-  if (vouched_for(worst_class(window_, extent))) return;
+  const SkippedExtent part{extent, std::string(reason)};
+  const Class worst = worst_class(*window_, extent);
+  if (reaches_on(extent) && open_skips_.size() < kMaxSegmentFindings)
+    return open_skips_.push_back({part, worst});
+  skip(part, worst);
+}
+
+void SegmentSink::skip(const SkippedExtent& part, Class worst) {
+  if (vouched_for(worst)) return;
   ++result_.skipped_count;
-  if (result_.skipped.size() < kMaxSkipped) result_.skipped.push_back({extent, std::string(reason)});
+  if (result_.skipped.size() < kMaxSkipped) result_.skipped.push_back(part);
+}
+
+// Gives what reaches behind its slice the worst class of all that the segment has of it.
+void SegmentSink::settle() {
+  for (const auto& [part, worst] : open_skips_)
+    skip(part, worse(worst, worst_class(result_.runs, part.extent)));
+  for (Kept& kept : kept_)
+    if (kept.reaches_on)
+      kept.finding.cls = worse(kept.finding.cls, worst_class(result_.runs, kept.finding.extent));
+  std::erase_if(kept_, [&](const Kept& kept) {
+    if (!kept.reaches_on || is_reported(kept.finding.kind, kept.finding.cls, context_.policy)) return false;
+    --result_.rule_counts[kept.finding.rule];
+    return true;
+  });
 }
 
 void SegmentSink::nested(const Buffer& decoded) {
@@ -101,6 +135,7 @@ void SegmentSink::nested(const Buffer& decoded) {
 // decoded run around them, or by the fingerprint of its encoded form and that of its value. It is one
 // finding: the one with the fewest layers.
 void SegmentSink::finish() {
+  settle();
   std::ranges::sort(kept_, [](const Kept& a, const Kept& b) {
     return std::tuple(a.finding.origin.layers.size(), std::cref(a.finding)) <
            std::tuple(b.finding.origin.layers.size(), std::cref(b.finding));
@@ -156,8 +191,7 @@ void search_runs(const SegmentContext& context, const Window& window,
   }
 }
 
-std::vector<ClassExtent> owned_runs(const Window& window) {
-  std::vector<ClassExtent> runs;
+void append_owned_runs(const Window& window, std::vector<ClassExtent>& runs) {
   for (std::size_t i = 0; i < window.sector_count(); ++i) {
     const Extent part = window.sector_extent(i).intersect(window.owned);
     if (part.empty()) continue;
@@ -166,11 +200,10 @@ std::vector<ClassExtent> owned_runs(const Window& window) {
     else
       runs.push_back({part, window.classes[i]});
   }
-  return runs;
 }
 
-void report_foreign(const std::vector<ForeignBlock>& blocks, SegmentSink& sink, SegmentResult& result) {
-  std::set<std::string> identities;
+void report_foreign(const std::vector<ForeignBlock>& blocks, SegmentSink& sink, SegmentResult& result,
+                    std::set<std::string>& identities) {
   for (const ForeignBlock& block : blocks) {
     Finding finding;
     finding.kind = FindingKind::kForeignIdentity;
@@ -185,8 +218,7 @@ void report_foreign(const std::vector<ForeignBlock>& blocks, SegmentSink& sink, 
     if (!finding.identity.empty()) identities.insert(finding.identity);
     sink.found(std::move(finding), {});
   }
-  result.foreign_blocks = static_cast<std::uint64_t>(std::ranges::count_if(blocks, &ForeignBlock::certain));
-  result.identities.assign(identities.begin(), identities.end());
+  result.foreign_blocks += static_cast<std::uint64_t>(std::ranges::count_if(blocks, &ForeignBlock::certain));
 }
 
 }  // namespace
@@ -206,21 +238,23 @@ bool is_reported(FindingKind kind, Class cls, Policy policy) {
   return true;
 }
 
-SegmentResult scan_segment(const SegmentContext& context, std::uint64_t segment_index,
-                           std::vector<std::unique_ptr<Detector>>& detectors, MutableByteSpan storage) {
-  Window window = make_window_frame(context.device, segment_index, storage);
-  read_window(context.device, window);
+SegmentResult scan_segment(const SegmentContext& context, std::uint64_t segment_index, SegmentTools tools) {
+  const std::uint64_t begin = segment_index * kSegmentBytes;
+  const Extent segment{begin, std::min(kSegmentBytes, context.device.size_bytes() - begin)};
   SegmentResult result;
-  const std::vector<ForeignBlock> foreign = classify(window, context.evidence);
-  SegmentSink sink(context, window, detectors, result);
-  report_foreign(foreign, sink, result);
-  search_runs(context, window, detectors, sink);
-  for (const SkippedExtent& part : window.unreadable) {
-    ++result.skipped_count;
-    result.skipped.push_back(part);
+  std::set<std::string> identities;
+  SegmentSink sink(context, segment, tools.detectors, result);
+  for (std::uint64_t at = begin; at < segment.end_bytes(); at += kSliceBytes) {
+    Window& window = tools.reader.read({at, std::min(kSliceBytes, segment.end_bytes() - at)});
+    sink.start_slice(window);
+    report_foreign(classify(window, context.evidence), sink, result, identities);
+    search_runs(context, window, tools.detectors, sink);
+    result.skipped_count += window.unreadable.size();
+    result.skipped.insert(result.skipped.end(), window.unreadable.begin(), window.unreadable.end());
+    append_owned_runs(window, result.runs);
   }
   sink.finish();
-  result.runs = owned_runs(window);
+  result.identities.assign(identities.begin(), identities.end());
   return result;
 }
 

@@ -38,9 +38,14 @@ struct SegmentContext {
   const SecretBytes* hash_key = nullptr;
 };
 
-// Reads, classifies and searches one segment. `detectors` and `storage` are the worker's own.
-SegmentResult scan_segment(const SegmentContext& context, std::uint64_t segment_index,
-                           std::vector<std::unique_ptr<Detector>>& detectors, MutableByteSpan storage);
+// What one worker has for itself.
+struct SegmentTools {
+  WindowReader& reader;
+  std::vector<std::unique_ptr<Detector>>& detectors;
+};
+
+// Reads, classifies and searches one segment, slice by slice.
+SegmentResult scan_segment(const SegmentContext& context, std::uint64_t segment_index, SegmentTools tools);
 
 // Whether findings of this kind in bytes of this class are part of the report (see docs/formats/report.md).
 bool is_reported(FindingKind kind, Class cls, Policy policy);

@@ -1,6 +1,7 @@
 #include "engine/window.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace vacant::scan {
 
@@ -79,47 +80,71 @@ void read_range(BlockDevice& device, Window& window, const Extent& range) {
   }
 }
 
-}  // namespace
-
-Window make_window_frame(const BlockDevice& device, std::uint64_t segment_index, MutableByteSpan storage) {
-  VACANT_ASSERT(storage.size() >= kWindowBytes);
-  Window window;
-  const std::uint64_t begin = segment_index * kSegmentBytes;
-  const std::uint64_t size = device.size_bytes();
-  window.owned = {begin, std::min(kSegmentBytes, size - begin)};
-  const std::uint64_t from = begin >= kLookBehindBytes ? begin - kLookBehindBytes : 0;
-  const std::uint64_t to =
-      size - window.owned.end_bytes() < kMarginBytes ? size : window.owned.end_bytes() + kMarginBytes;
-  window.extent = {from, to - from};
-  window.bytes = storage.first(static_cast<std::size_t>(to - from));
-  window.classes.assign(static_cast<std::size_t>((to - from + kSectorBytes - 1) / kSectorBytes),
-                        Class::kHole);
-  return window;
-}
-
-void read_window(BlockDevice& device, Window& window) {
-  auto map = device.allocation(window.extent);
+// Reads a part of the window by the device's allocation map.
+void read_new(BlockDevice& device, Window& window, const Extent& wanted) {
+  if (wanted.empty()) return;
+  auto map = device.allocation(wanted);
   // No allocation map is no reason to trust or to fail: everything is read.
-  if (!map) map = std::vector{Allocation{window.extent, false}};
+  if (!map) map = std::vector{Allocation{wanted, false}};
   for (const Allocation& part : *map) {
     if (!part.hole) continue;
     // Only whole sectors may be called holes; a sector with any data in it is read.
     const std::uint64_t begin =
-        std::min(round_up(part.extent.offset_bytes, kSectorBytes), window.extent.end_bytes());
-    const bool last = part.extent.end_bytes() >= window.extent.end_bytes();
-    const std::uint64_t end =
-        last ? window.extent.end_bytes() : round_down(part.extent.end_bytes(), kSectorBytes);
+        std::min(round_up(part.extent.offset_bytes, kSectorBytes), wanted.end_bytes());
+    const bool last = part.extent.end_bytes() >= wanted.end_bytes();
+    const std::uint64_t end = last ? wanted.end_bytes() : round_down(part.extent.end_bytes(), kSectorBytes);
     if (end > begin) std::ranges::fill(bytes_of(window, {begin, end - begin}), std::byte{0});
   }
-  std::uint64_t at = window.extent.offset_bytes;
+  std::uint64_t at = wanted.offset_bytes;
   for (const Allocation& part : *map) {
     if (part.hole) continue;
     const std::uint64_t begin = std::max(at, round_down(part.extent.offset_bytes, kSectorBytes));
-    const std::uint64_t end =
-        std::min(round_up(part.extent.end_bytes(), kSectorBytes), window.extent.end_bytes());
+    const std::uint64_t end = std::min(round_up(part.extent.end_bytes(), kSectorBytes), wanted.end_bytes());
     if (end > begin) read_range(device, window, {begin, end - begin});
     at = std::max(at, end);
   }
+}
+
+Extent with_context(const Extent& owned, std::uint64_t size_bytes) {
+  const std::uint64_t from = owned.offset_bytes - std::min(owned.offset_bytes, kLookBehindBytes);
+  const std::uint64_t to = owned.end_bytes() + std::min(size_bytes - owned.end_bytes(), kMarginBytes);
+  return {from, to - from};
+}
+
+}  // namespace
+
+// Moves what the last window has of the next one to its place; answers where the new bytes begin.
+std::uint64_t WindowReader::carry_over(Window& next) {
+  const Extent& old = window_.extent;
+  const Extent shared = next.extent.intersect(old);
+  const std::uint64_t nothing = next.extent.offset_bytes;
+  // The end of a device need not be a sector's; behind it there is nothing to read.
+  if (shared.empty() || shared.offset_bytes != nothing || shared.end_bytes() % kSectorBytes != 0)
+    return nothing;
+  const auto first = static_cast<std::size_t>((shared.offset_bytes - old.offset_bytes) / kSectorBytes);
+  const auto count = static_cast<std::size_t>(shared.length_bytes / kSectorBytes);
+  const auto classes = std::span(read_classes_).subspan(first, count);
+  // An unreadable sector is told by the window that owns it, so that one reads it itself.
+  if (std::ranges::find(classes, Class::kUnreadable) != classes.end()) return nothing;
+  std::memmove(storage_.data(), storage_.data() + (shared.offset_bytes - old.offset_bytes),
+               static_cast<std::size_t>(shared.length_bytes));
+  std::ranges::copy(classes, next.classes.begin());
+  return shared.end_bytes();
+}
+
+Window& WindowReader::read(const Extent& owned) {
+  VACANT_ASSERT(owned.length_bytes <= kSliceBytes && owned.offset_bytes % kSectorBytes == 0);
+  Window next;
+  next.owned = owned;
+  next.extent = with_context(owned, device_.size_bytes());
+  next.bytes = MutableByteSpan(storage_).first(static_cast<std::size_t>(next.extent.length_bytes));
+  next.classes.assign(static_cast<std::size_t>((next.extent.length_bytes + kSectorBytes - 1) / kSectorBytes),
+                      Class::kHole);
+  const std::uint64_t from = carry_over(next);
+  window_ = std::move(next);
+  read_new(device_, window_, {from, window_.extent.end_bytes() - from});
+  read_classes_ = window_.classes;
+  return window_;
 }
 
 }  // namespace vacant::scan

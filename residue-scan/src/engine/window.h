@@ -37,13 +37,31 @@ struct Window {
   }
 };
 
-// The segment with this index and as much context as the device has. Memory comes from `storage`, which must
-// hold kWindowBytes and is reused from segment to segment.
-inline constexpr std::size_t kWindowBytes = kLookBehindBytes + kSegmentBytes + kMarginBytes;
-Window make_window_frame(const BlockDevice& device, std::uint64_t segment_index, MutableByteSpan storage);
+// How much of a segment is in memory at once: with its context it stays in the second-level cache while the
+// detectors go over it.
+inline constexpr std::uint64_t kSliceBytes = 512 * kKiB;
+static_assert(kSegmentBytes % kSliceBytes == 0 && kSliceBytes > kMarginBytes);
+inline constexpr std::size_t kWindowBytes = kLookBehindBytes + kSliceBytes + kMarginBytes;
 
-// Reads the window by 1 MiB and sets each sector to hole, zero, unreadable or (everything else) unexplained.
-// A failing read is narrowed down to the device's sectors. Bytes that were not read are zeros in `bytes`.
-void read_window(BlockDevice& device, Window& window);
+// Reads windows, one after the other, into one storage. Of a window that follows the last one only the bytes
+// that are new are read. One thread at a time.
+class WindowReader {
+ public:
+  explicit WindowReader(BlockDevice& device) : device_(device), storage_(kWindowBytes) {}
+
+  // `owned` (at most kSliceBytes, beginning at a sector) and as much context as the device has. Reads by
+  // 1 MiB at most and sets each sector to hole, zero, unreadable or (everything else) unexplained. A failing
+  // read is narrowed down to the device's sectors. Bytes that were not read are zeros in `bytes`. The window
+  // is valid until the next call; its classes may be changed, which does not reach the next window.
+  Window& read(const Extent& owned);
+
+ private:
+  std::uint64_t carry_over(Window& next);
+
+  BlockDevice& device_;
+  ByteVector storage_;
+  Window window_;
+  std::vector<Class> read_classes_;  // of window_, as they were read
+};
 
 }  // namespace vacant::scan

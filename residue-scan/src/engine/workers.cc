@@ -70,9 +70,9 @@ class Pool {
       if (!detector) return stop(detector.error());
       detectors.push_back(std::move(*detector));
     }
-    ByteVector storage(kWindowBytes);
+    WindowReader reader(plan_.context.device);
     while (const auto index = take())
-      deliver(*index, scan_segment(plan_.context, *index, detectors, storage));
+      deliver(*index, scan_segment(plan_.context, *index, {reader, detectors}));
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
   } catch (const std::exception& problem) {

@@ -3,21 +3,30 @@
 #include <gtest/gtest.h>
 
 #include "fixtures.h"
+#include "vacant/props/gen.h"
 
 namespace vacant::scan {
 namespace {
 
-// A device whose allocation map lies about nothing, but cuts holes inside sectors.
-class HoleDevice final : public BlockDevice {
+class Forward : public BlockDevice {
  public:
-  explicit HoleDevice(props::MemDevice& inner, std::vector<Extent> holes)
-      : inner_(inner), holes_(std::move(holes)) {}
+  explicit Forward(props::MemDevice& inner) : inner_(inner) {}
   [[nodiscard]] const DeviceInfo& info() const override { return inner_.info(); }
   Result<void> read(std::uint64_t offset, MutableByteSpan out) override { return inner_.read(offset, out); }
   Result<void> write(std::uint64_t offset, ByteSpan bytes) override { return inner_.write(offset, bytes); }
   Result<void> zero(const Extent& extent) override { return inner_.zero(extent); }
   Result<void> discard(const Extent& extent) override { return inner_.discard(extent); }
   Result<void> flush() override { return {}; }
+  Result<std::vector<Allocation>> allocation(const Extent& range) override { return inner_.allocation(range); }
+
+ private:
+  props::MemDevice& inner_;
+};
+
+// A device whose allocation map lies about nothing, but cuts holes inside sectors.
+class HoleDevice final : public Forward {
+ public:
+  HoleDevice(props::MemDevice& inner, std::vector<Extent> holes) : Forward(inner), holes_(std::move(holes)) {}
   Result<std::vector<Allocation>> allocation(const Extent& range) override {
     std::vector<Allocation> out;
     std::uint64_t at = range.offset_bytes;
@@ -33,7 +42,6 @@ class HoleDevice final : public BlockDevice {
   }
 
  private:
-  props::MemDevice& inner_;
   std::vector<Extent> holes_;
 };
 
@@ -41,9 +49,8 @@ TEST(WindowTest, ASectorThatIsOnlyPartlyAHoleIsRead) {
   props::MemDevice memory(kMiB);
   memory.bytes()[1000] = std::byte{9};
   HoleDevice device(memory, {{700, 100 * 1024}});  // begins inside sector 1
-  ByteVector storage(kWindowBytes);
-  Window window = make_window_frame(device, 0, storage);
-  read_window(device, window);
+  WindowReader reader(device);
+  const Window& window = reader.read({0, kSliceBytes});
   EXPECT_EQ(window.classes[0], Class::kZero);
   EXPECT_EQ(window.classes[1], Class::kUnexplained)
       << "its bytes were read, whatever the map says of its tail";
@@ -51,26 +58,71 @@ TEST(WindowTest, ASectorThatIsOnlyPartlyAHoleIsRead) {
 }
 
 TEST(WindowTest, ContextIsThereOnBothSidesWhereTheDeviceHasIt) {
-  props::MemDevice device(9 * kMiB);
-  ByteVector storage(kWindowBytes);
-  const Window first = make_window_frame(device, 0, storage);
-  EXPECT_EQ(first.extent, (Extent{0, kSegmentBytes + kMarginBytes}));
-  const Window middle = make_window_frame(device, 1, storage);
-  EXPECT_EQ(middle.extent,
-            (Extent{kSegmentBytes - kLookBehindBytes, kLookBehindBytes + kSegmentBytes + kMarginBytes}));
-  const Window last = make_window_frame(device, 2, storage);
-  EXPECT_EQ(last.owned, (Extent{8 * kMiB, kMiB}));
-  EXPECT_EQ(last.extent.end_bytes(), 9 * kMiB);
+  props::MemDevice device(3 * kMiB / 2);
+  WindowReader reader(device);
+  EXPECT_EQ(reader.read({0, kSliceBytes}).extent, (Extent{0, kSliceBytes + kMarginBytes}));
+  EXPECT_EQ(reader.read({kSliceBytes, kSliceBytes}).extent,
+            (Extent{kSliceBytes - kLookBehindBytes, kLookBehindBytes + kSliceBytes + kMarginBytes}));
+  const Window& last = reader.read({2 * kSliceBytes, kSliceBytes});
+  EXPECT_EQ(last.extent.end_bytes(), 3 * kMiB / 2);
 }
 
-// Storage is reused from segment to segment: holes must not show an earlier segment's bytes.
+// Storage is reused from window to window: holes must not show an earlier window's bytes.
 TEST(WindowTest, StaleStorageNeverShowsThroughAHole) {
-  props::MemDevice memory(kMiB);
-  HoleDevice device(memory, {{0, kMiB}});
-  ByteVector storage(kWindowBytes, std::byte{0xee});
-  Window window = make_window_frame(device, 0, storage);
-  read_window(device, window);
-  EXPECT_TRUE(is_zero(window.bytes));
+  props::MemDevice memory(props::seeded_bytes(5, kMiB));
+  HoleDevice device(memory, {{kSliceBytes + kMarginBytes, kMiB}});
+  WindowReader reader(device);
+  EXPECT_FALSE(is_zero(reader.read({0, kSliceBytes}).bytes));
+  const Window& window = reader.read({kSliceBytes, kSliceBytes});
+  EXPECT_TRUE(is_zero(window.bytes.subspan(kLookBehindBytes + kMarginBytes)));
+}
+
+// Counts what is read, and fails where it is told to.
+class CountingDevice final : public Forward {
+ public:
+  CountingDevice(props::MemDevice& inner, std::vector<Extent> bad) : Forward(inner), bad_(std::move(bad)) {}
+  Result<void> read(std::uint64_t offset, MutableByteSpan out) override {
+    for (const Extent& bad : bad_)
+      if (bad.overlaps({offset, out.size()})) return fail(Code::kIo, "made to fail");
+    read_bytes += out.size();
+    return Forward::read(offset, out);
+  }
+
+  std::uint64_t read_bytes = 0;
+
+ private:
+  std::vector<Extent> bad_;
+};
+
+// In order, out of order and again: a window is the same whatever was read before it.
+TEST(WindowTest, ACarriedWindowEqualsAFreshOne) {
+  constexpr std::uint64_t kSize = 4 * kSliceBytes + 1000;
+  ByteVector bytes = props::seeded_bytes(7, kSize);
+  std::fill(bytes.begin() + kSliceBytes - 3000, bytes.begin() + kSliceBytes + 9000, std::byte{0});
+  std::fill(bytes.begin() + 3 * kSliceBytes + 70000, bytes.begin() + 3 * kSliceBytes + 90000, std::byte{0});
+  props::MemDevice memory(bytes);
+  const std::vector<Extent> bad = {{2 * kSliceBytes + 512, 512}, {3 * kSliceBytes - 4096, 1024}};
+  CountingDevice device(memory, bad);
+  WindowReader reader(device);
+  for (const std::uint64_t slice : {0, 1, 2, 3, 4, 3, 3, 0, 2, 1, 2, 4, 0, 1}) {
+    const Extent owned = Extent{slice * kSliceBytes, kSliceBytes}.intersect({0, kSize});
+    const Window& carried = reader.read(owned);
+    WindowReader other(device);
+    const Window& fresh = other.read(owned);
+    ASSERT_EQ(carried.extent, fresh.extent);
+    EXPECT_EQ(carried.classes, fresh.classes) << slice;
+    EXPECT_TRUE(std::ranges::equal(carried.bytes, fresh.bytes)) << slice;
+    EXPECT_EQ(carried.unreadable, fresh.unreadable) << slice;
+    reader.read(owned).classes.assign(fresh.classes.size(), Class::kOwn);  // what the engine does with them
+  }
+}
+
+TEST(WindowTest, EachByteIsReadOnceInOrder) {
+  props::MemDevice memory(props::seeded_bytes(9, 4 * kSliceBytes));
+  CountingDevice device(memory, {});
+  WindowReader reader(device);
+  for (std::uint64_t at = 0; at < memory.size_bytes(); at += kSliceBytes) reader.read({at, kSliceBytes});
+  EXPECT_EQ(device.read_bytes, memory.size_bytes());
 }
 
 }  // namespace

@@ -40,6 +40,11 @@ bool has_avx2() {
   return __builtin_cpu_supports("avx2") != 0;
 }
 
+bool has_avx512() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0;
+}
+
 bool is_zero(ByteSpan bytes) {
   static const auto chosen = has_avx2() ? &is_zero_avx2 : &is_zero_portable;
   return chosen(bytes);

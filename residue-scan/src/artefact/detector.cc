@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "artefact/parts.h"
+#include "core/landmarks.h"
 #include "vacant/scan/artefact.h"
 
 namespace vacant::scan {
@@ -12,8 +13,9 @@ namespace vacant::scan {
 namespace {
 
 constexpr std::size_t kSector = 512, kSmallestBlock = 1024;
-constexpr std::size_t kKeyLookBehind = 96;  // from "PRIVATE KEY" back to the five dashes
-constexpr std::string_view kKeyWords = "PRIVATE KEY";
+constexpr std::string_view kKeyBegin = "-----BEGIN ", kKeyWords = "PRIVATE KEY";
+constexpr std::size_t kKeyLineBytes = 96 + kKeyWords.size();  // from the dashes on
+constexpr std::byte kTableMagicFirst{0x57};
 
 class ArtefactDetector final : public Detector {
  public:
@@ -21,14 +23,15 @@ class ArtefactDetector final : public Detector {
     Run run{buffer, sink};
     if (buffer.device != nullptr) {
       scan_sectors(run);
-      scan_tables(run);
     } else {
       scan_decoded(run);
     }
-    scan_keys(run);
+    Landmarks spare;
+    for_bits(landmarks_of(buffer, spare).special, [&](std::size_t at) { scan_mark(run, at); });
     tell_gaps(run);
   }
   [[nodiscard]] bool runs_on_decoded() const override { return true; }
+  [[nodiscard]] bool uses_landmarks() const override { return true; }
 
  private:
   // One buffer, and what has been found in it so far.
@@ -167,13 +170,17 @@ class ArtefactDetector final : public Detector {
     report(run, offset, pages);
   }
 
+  static void scan_mark(const Run& run, std::size_t at) {
+    if (run.buffer.bytes[at] == std::byte{'-'}) scan_key(run, at);
+    if (run.buffer.bytes[at] == kTableMagicFirst && run.buffer.device != nullptr) scan_table(run, at);
+  }
+
   // A LevelDB table is told by its end, wherever in a sector that is.
-  static void scan_tables(const Run& run) {
-    const ByteSpan bytes = run.buffer.bytes;
+  static void scan_table(const Run& run, std::size_t at) {
     constexpr std::size_t kBefore = kTableFooterBytes - kTableMagic.size();
-    for (std::size_t at = find_text(as_text(bytes), kTableMagic, 0); at != std::string_view::npos;
-         at = find_text(as_text(bytes), kTableMagic, at + kTableMagic.size()))
-      if (at >= kBefore && run.buffer.owns(at - kBefore)) report_table(run, at - kBefore);
+    if (at >= kBefore && run.buffer.owns(at - kBefore) &&
+        as_text(run.buffer.bytes.subspan(at)).starts_with(kTableMagic))
+      report_table(run, at - kBefore);
   }
 
   static void report_table(const Run& run, std::size_t footer_at) {
@@ -194,15 +201,16 @@ class ArtefactDetector final : public Detector {
     report(run, footer_at, table, kTableFooterBytes, extent);
   }
 
-  static void scan_keys(const Run& run) {
-    const ByteSpan bytes = run.buffer.bytes;
-    for (std::size_t at = find_text(as_text(bytes), kKeyWords, 0); at != std::string_view::npos;
-         at = find_text(as_text(bytes), kKeyWords, at + kKeyWords.size())) {
-      const std::size_t from = at > kKeyLookBehind ? at - kKeyLookBehind : 0;
-      const std::size_t dashes = as_text(bytes.subspan(from, at - from)).rfind("-----BEGIN ");
-      if (dashes != std::string_view::npos && run.buffer.owns(from + dashes))
-        report(run, from + dashes, examine_key(bytes.subspan(from + dashes)));
-    }
+  // At the last dash before "BEGIN".
+  static void scan_key(const Run& run, std::size_t at) {
+    constexpr std::size_t kBefore = 4;
+    if (at < kBefore || !run.buffer.owns(at - kBefore)) return;
+    const ByteSpan bytes = run.buffer.bytes.subspan(at - kBefore);
+    const std::string_view text = as_text(bytes).substr(0, kKeyLineBytes);
+    if (!text.starts_with(kKeyBegin)) return;
+    const std::size_t words = text.find(kKeyWords);
+    const bool is_last = text.substr(0, words).rfind(kKeyBegin) == 0;
+    if (words != std::string_view::npos && is_last) report(run, at - kBefore, examine_key(bytes));
   }
 
   ArtefactChild child_;

@@ -4,8 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "decode/masks.h"
-#include "decode/sweep.h"
+#include "decode/classes.h"
 
 namespace vacant::scan::decode {
 namespace {

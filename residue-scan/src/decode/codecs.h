@@ -4,16 +4,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "vacant/base/bytes.h"
+#include "core/landmarks.h"
 
 namespace vacant::scan::decode {
-
-// A part of the input, by offsets into the buffer.
-struct Range {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  [[nodiscard]] std::size_t size() const { return end - begin; }
-};
 
 // Decoded bytes; those in [owned.begin, owned.end) come from characters that begin in the owned part of the
 // input.

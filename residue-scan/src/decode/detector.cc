@@ -3,11 +3,10 @@
 
 #include <algorithm>
 
+#include "decode/classes.h"
 #include "decode/codecs.h"
 #include "decode/deflate_probe.h"
 #include "decode/inflate.h"
-#include "decode/masks.h"
-#include "decode/sweep.h"
 #include "vacant/scan/decode.h"
 
 namespace vacant::scan {
@@ -19,7 +18,6 @@ using decode::Ending;
 using decode::Format;
 using decode::Inflated;
 using decode::kMinHexDigits;
-using decode::Range;
 
 constexpr std::size_t kLongRun =
     256;  // characters: no word is that long, so decode it whatever it looks like
@@ -98,20 +96,22 @@ std::optional<Stream> stream_at(ByteSpan bytes, std::size_t at) {
 }
 
 // One pass over one buffer.
-class Pass final : public decode::Visitor {
+class Pass {
  public:
   Pass(const Buffer& buffer, FindingSink& sink, decode::Inflater& inflater, Budget& budget)
       : buffer_(buffer),
         owned_{buffer.owned_begin, buffer.owned_end},
+        reach_(buffer.owned_end + decode::kEscapeGap),
         sink_(sink),
         inflater_(inflater),
         budget_(budget) {}
 
-  void run(std::size_t begin, std::size_t end) override;
-  void wide(std::size_t at) override;
-  void special(std::size_t at) override;
+  void go(const Landmarks& landmarks);
 
  private:
+  void run(Range run);
+  void wide(std::size_t at);
+  void special(std::size_t at);
   [[nodiscard]] bool touches_owned(const Range& range) const {
     return range.begin < owned_.end && range.end > owned_.begin;
   }
@@ -136,6 +136,7 @@ class Pass final : public decode::Visitor {
 
   const Buffer& buffer_;
   Range owned_;
+  std::size_t reach_;  // an encoded text that begins in the owned part shows itself before this
   FindingSink& sink_;
   decode::Inflater& inflater_;
   Budget& budget_;
@@ -165,11 +166,16 @@ void Pass::give_up() {
   sink_.skipped(buffer_.extent_of(owned_.begin, owned_.size()), "decodes to too much");
 }
 
-void Pass::run(std::size_t begin, std::size_t end) {
-  if (gave_up() || begin < run_end_) return;  // a line of the run before
-  Range run{begin, end};
+void Pass::go(const Landmarks& landmarks) {
+  for (const Range& each : landmarks.runs) run(each);
+  for_bits(landmarks.wide, [this](std::size_t at) { wide(at); });
+  for_bits(landmarks.special, [this](std::size_t at) { special(at); });
+}
+
+void Pass::run(Range run) {
+  if (gave_up() || run.begin < run_end_ || run.begin >= owned_.end) return;  // or a line of the run before
   const decode::Glance glance = decode::glance(buffer_.bytes, run);
-  if (end - begin < kLongRun && !glance.goes_on && !glance.text && !glance.hex) return;
+  if (run.size() < kLongRun && !glance.goes_on && !glance.text && !glance.hex) return;
   const Chars chars = decode::gather(buffer_.bytes, run, owned_);
   run_end_ = run.end;
   if (touches_owned(run)) text_run(run, chars);
@@ -229,7 +235,7 @@ void Pass::base64_run(const Range& run, const Chars& chars) {
 }
 
 void Pass::wide(std::size_t at) {
-  if (gave_up() || at < wide_end_) return;
+  if (gave_up() || at < wide_end_ || at >= reach_) return;
   const Range run = decode::wide_run(buffer_.bytes, at);
   if (run.size() == 0) return;
   wide_end_ = run.end;
@@ -242,14 +248,19 @@ void Pass::wide(std::size_t at) {
 }
 
 void Pass::special(std::size_t at) {
-  if (gave_up()) return;
+  if (gave_up() || at >= reach_) return;
   switch (u8_at(buffer_.bytes, at)) {
     case '%':
       return percent(at);
     case '\\':
       return json(at);
-    default:
+    case 0x1F:
+    case 0x28:
+    case 0x50:
+    case 0x78:
       return compressed(at);
+    default:
+      return;
   }
 }
 
@@ -355,10 +366,12 @@ class DecodeDetector final : public Detector {
     if (budget_.scans == 0) budget_ = Budget{};
     ++budget_.scans;
     Pass pass(buffer, sink, inflater_, budget_);
-    decode::sweep(buffer.bytes, buffer.owned_end, pass);
+    Landmarks spare;  // of this buffer: another one is scanned while it is in use
+    pass.go(landmarks_of(buffer, spare));
     --budget_.scans;
   }
   [[nodiscard]] bool runs_on_decoded() const override { return true; }
+  [[nodiscard]] bool uses_landmarks() const override { return true; }
 
  private:
   decode::Inflater inflater_;

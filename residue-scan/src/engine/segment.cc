@@ -4,11 +4,13 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "core/landmarks.h"
 #include "vacant/secrets/placeholder.h"
 
 namespace vacant::scan {
@@ -30,6 +32,7 @@ class SegmentSink final : public FindingSink {
   void nested(const Buffer& decoded) override;
   void start_slice(const Window& window) { window_ = &window; }
   void start_run() { nested_bytes_ = 0; }
+  void search(Buffer& buffer);
   // Once the runs of the whole segment are in the result.
   void finish();
 
@@ -56,6 +59,7 @@ class SegmentSink final : public FindingSink {
   std::vector<std::unique_ptr<Detector>>& detectors_;
   SegmentResult& result_;
   std::uint64_t nested_bytes_ = 0;
+  std::array<Landmarks, kMaxDecodeDepth + 1> landmarks_;  // by depth
   std::vector<Kept> kept_;
   std::vector<std::pair<SkippedExtent, Class>> open_skips_;  // likewise, with the worst class so far
 };
@@ -127,8 +131,20 @@ void SegmentSink::nested(const Buffer& decoded) {
   nested_bytes_ += decoded.bytes.size();
   if (nested_bytes_ > kMaxNestedBytes)
     return skipped(decoded.outer, "decodes to more than the limit for one run");
+  Buffer buffer = decoded;
+  search(buffer);
+}
+
+void SegmentSink::search(Buffer& buffer) {
+  const auto depth = static_cast<std::size_t>(buffer.depth());
+  VACANT_ASSERT(depth < landmarks_.size());
+  if (std::ranges::any_of(detectors_, [](const auto& detector) { return detector->uses_landmarks(); })) {
+    find_landmarks(buffer.bytes, std::min(buffer.bytes.size(), buffer.owned_end + kLeadBytes),
+                   landmarks_[depth]);
+    buffer.landmarks = &landmarks_[depth];
+  }
   for (const auto& detector : detectors_)
-    if (detector->runs_on_decoded()) detector->scan(decoded, *this);
+    if (depth == 0 || detector->runs_on_decoded()) detector->scan(buffer, *this);
 }
 
 // The same secret may be seen more than once: by two decoders that overlap, in its plain bytes and again in a
@@ -160,8 +176,7 @@ void SegmentSink::finish() {
 }
 
 // Hands each run of data that touches the owned part to the detectors, cut where 4 KiB of zeros lie between.
-void search_runs(const SegmentContext& context, const Window& window,
-                 std::vector<std::unique_ptr<Detector>>& detectors, SegmentSink& sink) {
+void search_runs(const SegmentContext& context, const Window& window, SegmentSink& sink) {
   constexpr std::size_t kGap = kRunGapBytes / kSectorBytes;
   std::size_t at = 0;
   while (at < window.sector_count()) {
@@ -187,7 +202,7 @@ void search_runs(const SegmentContext& context, const Window& window,
     buffer.origin.device_offset_bytes = run.offset_bytes;
     buffer.device = &context.device;
     sink.start_run();
-    for (const auto& detector : detectors) detector->scan(buffer, sink);
+    sink.search(buffer);
   }
 }
 
@@ -248,7 +263,7 @@ SegmentResult scan_segment(const SegmentContext& context, std::uint64_t segment_
     Window& window = tools.reader.read({at, std::min(kSliceBytes, segment.end_bytes() - at)});
     sink.start_slice(window);
     report_foreign(classify(window, context.evidence), sink, result, identities);
-    search_runs(context, window, tools.detectors, sink);
+    search_runs(context, window, sink);
     result.skipped_count += window.unreadable.size();
     result.skipped.insert(result.skipped.end(), window.unreadable.begin(), window.unreadable.end());
     append_owned_runs(window, result.runs);

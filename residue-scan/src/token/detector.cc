@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/landmarks.h"
 #include "token/checks.h"
 #include "token/rule.h"
 #include "vacant/scan/token.h"
@@ -105,17 +106,20 @@ class TokenDetector final : public Detector {
 
   void scan(const Buffer& buffer, FindingSink& sink) override {
     Run run{.program = *program_, .buffer = buffer, .text = as_text(buffer.bytes)};
-    const auto status =
-        hs_scan(program_->database.get(), run.text.data(), static_cast<unsigned>(run.text.size()), 0,
-                scratch_.get(), &TokenDetector::on_lead, &run);
-    if (status != HS_SUCCESS) {
-      sink.skipped(buffer.extent_of(buffer.owned_begin, buffer.owned_end - buffer.owned_begin),
-                   "token search failed");
-      return;
+    Landmarks spare;
+    // A credential is longer than kMinTextBytes, and all of it is printable.
+    for (const Range& part : landmarks_of(buffer, spare).text) {
+      run.part_begin = part.begin;
+      const auto status = hs_scan(program_->database.get(), run.text.data() + part.begin,
+                                  static_cast<unsigned>(part.size()), 0, scratch_.get(), &on_lead, &run);
+      if (status == HS_SUCCESS) continue;
+      return sink.skipped(buffer.extent_of(buffer.owned_begin, buffer.owned_end - buffer.owned_begin),
+                          "token search failed");
     }
     emit(run, sink);
   }
   [[nodiscard]] bool runs_on_decoded() const override { return true; }
+  [[nodiscard]] bool uses_landmarks() const override { return true; }
 
  private:
   using Key = std::pair<std::size_t, std::string_view>;  // first byte, rule
@@ -127,13 +131,14 @@ class TokenDetector final : public Detector {
     const Program& program;
     const Buffer& buffer;
     std::string_view text;
+    std::size_t part_begin = 0;  // of what is being searched
     std::vector<Hit> hits = {};
   };
 
   static int on_lead(unsigned id, unsigned long long, unsigned long long to, unsigned, void* context) {
     Run& run = *static_cast<Run*>(context);
     const Compiled& one = run.program.rules[id];
-    const auto end = static_cast<std::size_t>(to);
+    const auto end = run.part_begin + static_cast<std::size_t>(to);
     if (end < one.lead.length) return 0;
     auto match = judge(one, run.text, end - one.lead.length, end);
     if (match && run.buffer.owns(match->begin))

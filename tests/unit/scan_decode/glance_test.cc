@@ -4,9 +4,8 @@
 #include <random>
 #include <string>
 
+#include "decode/classes.h"
 #include "decode/codecs.h"
-#include "decode/masks.h"
-#include "decode/sweep.h"
 
 namespace vacant::scan::decode {
 namespace {

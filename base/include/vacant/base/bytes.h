@@ -93,6 +93,7 @@ bool is_zero(ByteSpan bytes);
 bool is_zero_portable(ByteSpan bytes);
 bool is_zero_avx2(ByteSpan bytes);
 bool has_avx2();
+bool has_avx512();  // its parts F and BW
 
 // The first place at or behind `from` where `needle` (2 bytes or more) stands, or npos. AVX2 where there is
 // one: some times faster than memmem on text.

@@ -30,6 +30,8 @@ inline constexpr std::uint64_t kMarginBytes = 64 * kKiB;     // context behind i
 inline constexpr int kMaxDecodeDepth = 4;
 inline constexpr std::uint64_t kMaxDecodedBytes = 16 * kMiB;  // of one decoded run
 
+struct Landmarks;
+
 struct Buffer {
   ByteSpan bytes;
   std::size_t owned_begin = 0;  // offsets into bytes
@@ -38,6 +40,8 @@ struct Buffer {
   BlockDevice* device = nullptr;  // the whole device; null in decoded buffers
   // For decoded buffers: the device extent of the outermost encoded run. Empty in plain buffers.
   Extent outer;
+  // What the engine found out about bytes for all detectors, or null. Borrowed for the time of the call.
+  const Landmarks* landmarks = nullptr;
 
   [[nodiscard]] int depth() const { return static_cast<int>(origin.layers.size()); }
   [[nodiscard]] bool owns(std::size_t offset) const { return offset >= owned_begin && offset < owned_end; }
@@ -65,6 +69,8 @@ class Detector {
   virtual void scan(const Buffer& buffer, FindingSink& sink) = 0;
   // Whether it also runs over decoded bytes (tokens, known answers, decoders: yes; file carving: no).
   [[nodiscard]] virtual bool runs_on_decoded() const = 0;
+  // Whether it makes use of Buffer::landmarks.
+  [[nodiscard]] virtual bool uses_landmarks() const { return false; }
 };
 
 // Builds a detector's per-worker object. The factory is shared by all threads and immutable.

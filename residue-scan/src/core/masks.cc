@@ -1,8 +1,10 @@
-#include "decode/masks.h"
+#include "core/masks.h"
 
 #include <immintrin.h>
 
-namespace vacant::scan::decode {
+#include <array>
+
+namespace vacant::scan {
 namespace {
 
 // Membership by nibbles: a byte is in a class if the tables of its low and its high half share the class's
@@ -15,36 +17,14 @@ constexpr Nibbles kBase64Low = {10, 14, 14, 14, 14, 14, 14, 14, 14, 14, 12, 5, 4
 constexpr Nibbles kBase64High = {0, 0, 1, 2, 4, 24, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0};
 
 // The first byte of something special, exact. Bit 0: '%'; 1: '\\'; 2: gzip 1f; 3: zstd 28; 4: zip 'P'; 5:
-// zlib 78.
-constexpr Nibbles kFirstLow = {16, 0, 0, 0, 0, 1, 0, 0, 8 | 32, 0, 0, 0, 2, 0, 0, 4};
-constexpr Nibbles kFirstHigh = {0, 4, 1 | 8, 0, 0, 2 | 16, 0, 32, 0, 0, 0, 0, 0, 0, 0, 0};
+// zlib 78; 6: 'W', as LevelDB's magic begins; 7: '-', the last before "BEGIN".
+constexpr Nibbles kFirstLow = {16, 0, 0, 0, 0, 1, 0, 64, 8 | 32, 0, 0, 0, 2, 128, 0, 4};
+constexpr Nibbles kFirstHigh = {0, 4, 1 | 8 | 128, 0, 0, 2 | 16 | 64, 0, 32, 0, 0, 0, 0, 0, 0, 0, 0};
 // The byte behind it, same bits. Bits 0, 1 and 5 take in a few bytes too many; who is told looks again. Bit
-// 0: hex digits; 1: one of u / n r t " b f \\; 2: 8b; 3: b5; 4: 'K'; 5: 01, 5e, 9c, da.
-constexpr Nibbles kSecondLow = {1, 1 | 32, 1 | 2, 1,      1 | 2,  1 | 2 | 8, 1 | 2,  1,
-                                1, 1,      32,    4 | 16, 2 | 32, 0,         2 | 32, 2};
-constexpr Nibbles kSecondHigh = {32, 0, 2, 1, 1 | 16, 2 | 32, 1 | 2, 2, 4, 32, 0, 8, 0, 32, 0, 0};
-
-constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-// Text is 0x09..0x7E here. Four characters hold bytes a, b, c as aaaaaa aabbbb bbbbcc cccccc.
-constexpr std::uint8_t text_bits(unsigned value) {
-  std::uint8_t out = kBase64Bit;
-  if (value >= 2 && value < 32) out |= kFirstBit;  // byte a below 0x80, and at least 8
-  if ((value & 15U) < 8) out |= kSecondBit;        // byte b below 0x80
-  if ((value & 3U) < 2) out |= kThirdBit;          // byte c below 0x80
-  return out;
-}
-
-constexpr std::array<std::uint8_t, 256> make_classes() {
-  std::array<std::uint8_t, 256> out{};
-  for (unsigned value = 0; value < 64; ++value)
-    out[static_cast<std::uint8_t>(kAlphabet[value])] = text_bits(value);
-  out['-'] = text_bits(62);
-  out['_'] = text_bits(63);
-  for (const char c : std::string_view("0123456789abcdefABCDEF"))
-    out[static_cast<std::uint8_t>(c)] |= kHexBit;
-  return out;
-}
+// 0: hex digits; 1: one of u / n r t " b f \\; 2: 8b; 3: b5; 4: 'K'; 5: 01, 5e, 9c, da; 6: fb; 7: 'B'.
+constexpr Nibbles kSecondLow = {1, 1 | 32, 1 | 2 | 128, 1,           1 | 2,  1 | 2 | 8, 1 | 2,  1,
+                                1, 1,      32,          4 | 16 | 64, 2 | 32, 0,         2 | 32, 2};
+constexpr Nibbles kSecondHigh = {32, 0, 2, 1, 1 | 16 | 128, 2 | 32, 1 | 2, 2, 4, 32, 0, 8, 0, 32, 0, 64};
 
 std::uint8_t lookup(const Nibbles& low, const Nibbles& high, std::byte byte) {
   const auto value = std::to_integer<unsigned>(byte);
@@ -52,9 +32,6 @@ std::uint8_t lookup(const Nibbles& low, const Nibbles& high, std::byte byte) {
 }
 
 }  // namespace
-
-constexpr std::array<std::uint8_t, 256> kClassTable = make_classes();
-constinit const std::array<std::uint8_t, 256> kClasses = kClassTable;
 
 void masks_portable(const std::byte* bytes, std::size_t words, Masks* out) {
   for (std::size_t word = 0; word < words; ++word) {
@@ -135,9 +112,52 @@ __attribute__((target("avx2"))) void masks_avx2(const std::byte* bytes, std::siz
   }
 }
 
+namespace {
+
+#define VACANT_AVX512 __attribute__((target("avx512f,avx512bw"), always_inline)) inline
+
+VACANT_AVX512 __m512i wide_table(const Nibbles& nibbles) {
+  // SAFETY: loadu has no alignment demand; __m128i may alias any object.
+  return _mm512_maskz_broadcast_i32x4(0xFFFF,
+                                      _mm_loadu_si128(reinterpret_cast<const __m128i*>(nibbles.data())));
+}
+
+struct WideHalves {
+  __m512i low, high;
+};
+VACANT_AVX512 WideHalves wide_halves(__m512i lanes) {
+  const __m512i nibble = _mm512_set1_epi8(15);
+  return {_mm512_and_si512(lanes, nibble), _mm512_and_si512(_mm512_srli_epi16(lanes, 4), nibble)};
+}
+
+}  // namespace
+
+__attribute__((target("avx512f,avx512bw"))) void masks_avx512(const std::byte* bytes, std::size_t words,
+                                                              Masks* out) {
+  const __m512i base64_low = wide_table(kBase64Low), base64_high = wide_table(kBase64High);
+  const __m512i first_low = wide_table(kFirstLow), first_high = wide_table(kFirstHigh);
+  const __m512i second_low = wide_table(kSecondLow), second_high = wide_table(kSecondHigh);
+  for (std::size_t word = 0; word < words; ++word) {
+    const __m512i lanes = _mm512_loadu_si512(bytes + word * 64);
+    const WideHalves here = wide_halves(lanes);
+    const WideHalves behind = wide_halves(_mm512_loadu_si512(bytes + word * 64 + 1));
+    const __m512i first = _mm512_and_si512(_mm512_shuffle_epi8(first_low, here.low),
+                                           _mm512_shuffle_epi8(first_high, here.high));
+    const __m512i second = _mm512_and_si512(_mm512_shuffle_epi8(second_low, behind.low),
+                                            _mm512_shuffle_epi8(second_high, behind.high));
+    out[word].base64 = _mm512_test_epi8_mask(_mm512_shuffle_epi8(base64_low, here.low),
+                                             _mm512_shuffle_epi8(base64_high, here.high));
+    out[word].zero = _mm512_testn_epi8_mask(lanes, lanes);
+    out[word].printable = _mm512_cmpgt_epi8_mask(lanes, _mm512_set1_epi8(8));
+    out[word].special = _mm512_test_epi8_mask(first, second);
+  }
+}
+
 MaskFunction mask_function() {
-  static const MaskFunction chosen = has_avx2() ? &masks_avx2 : &masks_portable;
+  static const MaskFunction chosen = has_avx512() ? &masks_avx512
+                                     : has_avx2() ? &masks_avx2
+                                                  : &masks_portable;
   return chosen;
 }
 
-}  // namespace vacant::scan::decode
+}  // namespace vacant::scan

@@ -45,6 +45,8 @@ bool has_avx512() {
   return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0;
 }
 
+bool has_avx512_vbmi() { return has_avx512() && __builtin_cpu_supports("avx512vbmi") != 0; }
+
 bool is_zero(ByteSpan bytes) {
   static const auto chosen = has_avx2() ? &is_zero_avx2 : &is_zero_portable;
   return chosen(bytes);

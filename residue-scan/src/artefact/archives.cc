@@ -43,8 +43,8 @@ std::optional<Artefact> gzip(const Candidate& candidate, ArtefactChild& child) {
 // The end record that closes the archive whose first byte is bytes[0]; where it ends.
 std::optional<std::size_t> zip_end(ByteSpan bytes) {
   constexpr std::size_t kRecord = 22;
-  for (std::size_t at = find_text(as_text(bytes), "PK\x05\x06", 0); at != std::string_view::npos;
-       at = find_text(as_text(bytes), "PK\x05\x06", at + 4)) {
+  for (std::size_t at = as_text(bytes).find("PK\x05\x06"); at != std::string_view::npos;
+       at = as_text(bytes).find("PK\x05\x06", at + 4)) {
     if (bytes.size() - at < kRecord) return std::nullopt;
     const std::size_t size = load_le<std::uint32_t>(bytes, at + 12),
                       begin = load_le<std::uint32_t>(bytes, at + 16);

@@ -261,9 +261,14 @@ std::optional<Artefact> age_identity(std::string_view text) {
                   fmt::format("{} keys", keys)};
 }
 
-bool is_name_character(char c) {
-  return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '/' || c == '@' || c == '*';
-}
+constexpr std::array<bool, 256> kNameCharacters = [] {
+  std::array<bool, 256> out{};
+  for (unsigned c = 0; c < 256; ++c)
+    out[c] = is_letter(static_cast<char>(c)) || is_digit(static_cast<char>(c)) ||
+             std::string_view("_-./@*").contains(static_cast<char>(c));
+  return out;
+}();
+bool is_name_character(char c) { return kNameCharacters[static_cast<unsigned char>(c)]; }
 
 // Cheap looks at the first bytes: most blocks of text begin in the middle of something.
 bool begins_json(std::string_view text) {
@@ -307,8 +312,13 @@ std::optional<Artefact> by_first_bytes(std::string_view all, std::string_view bo
     case 'A':
       if (body.starts_with("AGE-SECRET-KEY-1")) return age_identity(all);
       break;
-    default:
+    case 'a':
+    case 'k':
+    case 'c':
+    case 'u':
       if (begins_yaml_config(body)) return kubeconfig(whole());
+      break;
+    default:
       break;
   }
   return std::nullopt;

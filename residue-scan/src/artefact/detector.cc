@@ -20,14 +20,14 @@ constexpr std::byte kTableMagicFirst{0x57};
 class ArtefactDetector final : public Detector {
  public:
   void scan(const Buffer& buffer, FindingSink& sink) override {
-    Run run{buffer, sink};
+    Landmarks spare;
+    Run run{buffer, sink, landmarks_of(buffer, spare)};
     if (buffer.device != nullptr) {
       scan_sectors(run);
     } else {
       scan_decoded(run);
     }
-    Landmarks spare;
-    for_bits(landmarks_of(buffer, spare).special, [&](std::size_t at) { scan_mark(run, at); });
+    run.landmarks.special.for_each([&](std::size_t at) { scan_mark(run, at); });
     tell_gaps(run);
   }
   [[nodiscard]] bool runs_on_decoded() const override { return true; }
@@ -38,6 +38,8 @@ class ArtefactDetector final : public Detector {
   struct Run {
     const Buffer& buffer;
     FindingSink& sink;
+    const Landmarks& landmarks;
+    std::size_t text_index = 0;  // of the first text that ends behind the last place asked for
     Effort effort = {};
     std::size_t pages_end = 0;    // up to here b-tree pages are told already
     std::size_t records_end = 0;  // and up to here log records
@@ -45,6 +47,12 @@ class ArtefactDetector final : public Detector {
     std::string text_rule = {};
 
     [[nodiscard]] std::uint64_t base() const { return buffer.origin.device_offset_bytes; }
+    // Whether there is text here or soon: a file may begin with a comment in letters that are not ASCII. The
+    // places that are asked for must rise.
+    [[nodiscard]] bool near_text(std::size_t offset) {
+      while (text_index < landmarks.text.size() && landmarks.text[text_index].end <= offset) ++text_index;
+      return text_index < landmarks.text.size() && landmarks.text[text_index].begin <= offset + kLeadBytes;
+    }
     // Files begin at blocks: at a multiple of the smallest block, or behind the zeros that fill the last one.
     [[nodiscard]] bool file_may_begin(std::size_t offset) const {
       return (base() + offset) % kSmallestBlock == 0 || offset == 0 ||
@@ -137,6 +145,9 @@ class ArtefactDetector final : public Detector {
   }
 
   static void examine_file_start(Run& run, std::size_t offset, ByteSpan bytes) {
+    const auto record_type = load_le<std::uint8_t>(bytes, 6);
+    if (record_type == 1 || record_type == 2) examine_log(run, offset, bytes);
+    if (!run.near_text(offset)) return;
     if (bytes[0] == std::byte{'P'}) report(run, offset, examine_key(bytes));
     const auto text = examine_credential_file(bytes);
     // A file's later blocks are files of its kind as well; they are one.
@@ -145,8 +156,10 @@ class ArtefactDetector final : public Detector {
       run.text_rule = text->rule;
       report(run, offset, text);
     }
-    const auto record_type = load_le<std::uint8_t>(bytes, 6);
-    if ((record_type != 1 && record_type != 2) || offset < run.records_end) return;
+  }
+
+  static void examine_log(Run& run, std::size_t offset, ByteSpan bytes) {
+    if (offset < run.records_end) return;
     const auto log = examine_leveldb_log(bytes);
     if (log) run.records_end = offset + static_cast<std::size_t>(log->length_bytes);
     report(run, offset, log);

@@ -8,9 +8,7 @@
 namespace vacant::scan {
 namespace {
 
-constexpr std::size_t kWordBytes = 64;
-constexpr std::size_t kBlockWords = 64;
-constexpr std::size_t kBlockBytes = kWordBytes * kBlockWords;
+constexpr std::size_t kWordBytes = kMaskWordBytes;
 constexpr std::size_t kTextGapBytes = 128;  // texts that are closer are one: a search has its fixed costs too
 
 std::uint64_t starts_of_8(std::uint64_t mask) {
@@ -34,25 +32,18 @@ std::size_t tail_of(std::uint64_t mask) { return static_cast<std::size_t>(std::c
 
 class Survey {
  public:
-  explicit Survey(Landmarks& out) : out_(out) {}
+  Survey(const MaskFunctions& functions, Landmarks& out) : functions_(functions), out_(out) {}
 
-  // Nearly every word of binary data has nothing to tell: a few tests, no other branch.
-  void word(std::size_t at, const Masks& masks) {
-    const std::size_t text_head = head_of(masks.printable);
-    if (open_text_ + text_head >= kMinTextBytes || starts_of_16(masks.printable) != 0) text(at);
-    open_text_ = text_head == kWordBytes ? open_text_ + kWordBytes : tail_of(masks.printable);
-
-    if (open_run_ + head_of(masks.base64) >= kMinBase64Chars || starts_of_24(masks.base64) != 0) [[unlikely]]
-      runs(at, masks.base64);
-    else
-      open_run_ = tail_of(masks.base64);
-
-    // A run of 8 pairs has at least 4 on one side of a word's edge.
-    std::uint64_t pairs = masks.zero & (masks.printable << 1U | last_printable_);
-    last_printable_ = masks.printable >> 63U;
-    pairs &= pairs >> 2U;
-    out_.wide[at / kWordBytes] = pairs & pairs >> 4U;
-    out_.special[at / kWordBytes] = masks.special;
+  void block(std::size_t at, const MaskBlock& masks, std::size_t words) {
+    // Nearly every block of binary data has nothing to tell, nearly every one of text has.
+    if (open_text_ >= kMinTextBytes || functions_.has_runs(masks)) {
+      for (std::size_t i = 1; i <= words; ++i) word(at + (i - 1) * kWordBytes, masks, i);
+    } else {
+      open_run_ = tail_of(masks.base64[words]);
+      open_text_ = tail_of(masks.printable[words]);
+    }
+    for (std::size_t i = 1; i <= words; ++i)
+      if (masks.special[i] != 0) out_.special.set_word(at / kWordBytes + i - 1, masks.special[i]);
   }
   void finish(std::size_t end) {
     close(end);
@@ -61,6 +52,22 @@ class Survey {
   [[nodiscard]] bool open() const { return open_run_ > 0; }
 
  private:
+  void word(std::size_t at, const MaskBlock& masks, std::size_t i) {
+    const std::uint64_t printable = masks.printable[i], base64 = masks.base64[i];
+    const std::size_t text_head = head_of(printable);
+    if (open_text_ + text_head >= kMinTextBytes || starts_of_16(printable) != 0) text(at);
+    open_text_ = text_head == kWordBytes ? open_text_ + kWordBytes : tail_of(printable);
+
+    if (open_run_ + head_of(base64) >= kMinBase64Chars || starts_of_24(base64) != 0) [[unlikely]]
+      runs(at, base64);
+    else
+      open_run_ = tail_of(base64);
+
+    // A run of 8 pairs has at least 4 on one side of a word's edge.
+    const std::uint64_t wide = wide_pairs(masks.zero[i], printable << 1U | masks.printable[i - 1] >> 63U);
+    if (wide != 0) [[unlikely]]
+      out_.wide.set_word(at / kWordBytes, wide);
+  }
   void text(std::size_t at) {
     const std::size_t begin = at - open_text_;
     auto& list = out_.text;
@@ -93,40 +100,39 @@ class Survey {
     open_run_ = tail;
   }
 
+  const MaskFunctions& functions_;
   Landmarks& out_;
   std::size_t open_run_ = 0;   // of the run that reaches the end of the last word
   std::size_t open_text_ = 0;  // and of the text
-  std::uint64_t last_printable_ = 0;
 };
 
 void prepare(Landmarks& out, std::size_t words) {
   out.text.clear();
   out.runs.clear();
-  out.wide.assign(words, 0);
-  out.special.assign(words, 0);
+  out.wide.clear(words);
+  out.special.clear(words);
 }
 
 }  // namespace
 
 void find_landmarks(ByteSpan bytes, std::size_t end, Landmarks& out) {
   prepare(out, (bytes.size() + kWordBytes - 1) / kWordBytes);
-  const MaskFunction masks_of = mask_function();
-  std::array<Masks, kBlockWords> masks;
-  Survey survey(out);
+  const MaskFunctions& functions = mask_functions();
+  MaskBlock masks;
+  Survey survey(functions, out);
   std::size_t at = 0;
-  for (; bytes.size() - at > kBlockBytes && (at < end || survey.open()); at += kBlockBytes) {
-    masks_of(bytes.data() + at, kBlockWords, masks.data());
-    for (std::size_t i = 0; i < kBlockWords; ++i) survey.word(at + i * kWordBytes, masks[i]);
+  for (; bytes.size() - at > kMaskBlockBytes && (at < end || survey.open()); at += kMaskBlockBytes) {
+    functions.fill(bytes.data() + at, masks);
+    survey.block(at, masks, kMaskWords);
   }
   if (at < end || survey.open()) {
-    // The rest, with a margin that belongs to no class; a NUL would end a wide run.
-    std::array<std::byte, kBlockBytes + kWordBytes + 1> rest;
+    // The rest, with a margin that belongs to no class.
+    std::array<std::byte, kMaskBlockBytes + 1> rest;
     rest.fill(std::byte{0xFF});
     const std::size_t left = bytes.size() - at;
     std::ranges::copy(bytes.subspan(at), rest.begin());
-    const std::size_t words = (left + kWordBytes - 1) / kWordBytes;
-    masks_of(rest.data(), words, masks.data());
-    for (std::size_t i = 0; i < words; ++i) survey.word(at + i * kWordBytes, masks[i]);
+    functions.fill(rest.data(), masks);
+    survey.block(at, masks, (left + kWordBytes - 1) / kWordBytes);
     at = bytes.size();
   }
   survey.finish(at);

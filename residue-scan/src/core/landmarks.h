@@ -22,17 +22,44 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
+// A set of places in a buffer, for many or few of them.
+class Places {
+ public:
+  // Empties it for a buffer of so many words of 64 bytes.
+  void clear(std::size_t words) {
+    bits_.resize(words);
+    used_.assign((words + 63) / 64, 0);
+  }
+  void set_word(std::size_t word, std::uint64_t bits) {
+    bits_[word] = bits;
+    used_[word / 64] |= std::uint64_t{bits != 0} << (word % 64);
+  }
+  // Calls each(place) for all, in order.
+  template <class Each>
+  void for_each(const Each& each) const {
+    for (std::size_t block = 0; block < used_.size(); ++block)
+      for (std::uint64_t words = used_[block]; words != 0; words &= words - 1) {
+        const std::size_t word = block * 64 + static_cast<std::size_t>(std::countr_zero(words));
+        for (std::uint64_t left = bits_[word]; left != 0; left &= left - 1)
+          each(word * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+      }
+  }
+
+ private:
+  std::vector<std::uint64_t> bits_;  // bit i % 64 of word i / 64 is byte i; stale where used_ says no
+  std::vector<std::uint64_t> used_;  // likewise of the words that have any bit
+};
+
 struct Landmarks {
   // Every run of at least kMinTextBytes printable bytes lies whole in one of these. In order, apart.
   std::vector<Range> text;
   // The maximal runs of at least kMinBase64Chars characters of base64 (either alphabet), in order.
   std::vector<Range> runs;
-  // Bit i % 64 of word i / 64 tells of byte i.
-  // A NUL inside a run of printable bytes with a NUL behind each. At least one bit for a run of 8.
-  std::vector<std::uint64_t> wide;
+  // A NUL inside a run of printable bytes with a NUL behind each. At least one place for a run of 8.
+  Places wide;
   // '%' or '\\' of an escape, the first two bytes of gzip, zstd, zip or zlib, of LevelDB's magic, or "-B".
   // A few more in places: who is told looks again.
-  std::vector<std::uint64_t> special;
+  Places special;
 };
 
 // Everything that begins before `end` is in `out` (runs: whole ones), and may be more. What `out` held before
@@ -44,13 +71,5 @@ inline constexpr std::size_t kLeadBytes = 8 * 1024;
 
 // The buffer's own, if the engine made them; else they are made in `spare`.
 const Landmarks& landmarks_of(const Buffer& buffer, Landmarks& spare);
-
-// Calls each(position) for every bit that is set, in order.
-template <class Each>
-void for_bits(const std::vector<std::uint64_t>& words, const Each& each) {
-  for (std::size_t word = 0; word < words.size(); ++word)
-    for (std::uint64_t left = words[word]; left != 0; left &= left - 1)
-      each(word * 64 + static_cast<std::size_t>(std::countr_zero(left)));
-}
 
 }  // namespace vacant::scan

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "core/landmarks.h"
+
 namespace vacant::scan {
 namespace {
 
@@ -31,26 +33,75 @@ std::uint8_t lookup(const Nibbles& low, const Nibbles& high, std::byte byte) {
   return low[value & 15U] & high[value >> 4U];
 }
 
-}  // namespace
+#define VACANT_INLINE __attribute__((always_inline)) inline
 
-void masks_portable(const std::byte* bytes, std::size_t words, Masks* out) {
-  for (std::size_t word = 0; word < words; ++word) {
-    Masks masks;
-    for (std::size_t i = 0; i < 64; ++i) {
-      const std::byte* at = bytes + word * 64 + i;
-      const auto value = std::to_integer<unsigned>(at[0]);
-      const bool special =
-          (lookup(kFirstLow, kFirstHigh, at[0]) & lookup(kSecondLow, kSecondHigh, at[1])) != 0;
-      masks.base64 |= std::uint64_t{lookup(kBase64Low, kBase64High, at[0]) != 0} << i;
-      masks.zero |= std::uint64_t{value == 0} << i;
-      masks.printable |= std::uint64_t{value >= 9 && value < 128} << i;
-      masks.special |= std::uint64_t{special} << i;
+VACANT_INLINE void move_on(MaskBlock& block) {
+  block.base64[0] = block.base64[kMaskWords];
+  block.zero[0] = block.zero[kMaskWords];
+  block.printable[0] = block.printable[kMaskWords];
+  block.special[0] = block.special[kMaskWords];
+}
+
+void fill_portable(const std::byte* bytes, MaskBlock& out) {
+  move_on(out);
+  for (std::size_t word = 1; word <= kMaskWords; ++word) {
+    std::uint64_t base64 = 0, zero = 0, printable = 0, special = 0;
+    for (std::size_t i = 0; i < kMaskWordBytes; ++i, ++bytes) {
+      const auto value = std::to_integer<unsigned>(bytes[0]);
+      const bool begins =
+          (lookup(kFirstLow, kFirstHigh, bytes[0]) & lookup(kSecondLow, kSecondHigh, bytes[1])) != 0;
+      base64 |= std::uint64_t{lookup(kBase64Low, kBase64High, bytes[0]) != 0} << i;
+      zero |= std::uint64_t{value == 0} << i;
+      printable |= std::uint64_t{value >= 9 && value < 128} << i;
+      special |= std::uint64_t{begins} << i;
     }
-    out[word] = masks;
+    out.base64[word] = base64;
+    out.zero[word] = zero;
+    out.printable[word] = printable;
+    out.special[word] = special;
   }
 }
 
-namespace {
+using Words = MaskBlock::Words;
+
+// Leaves the bits that end a run: where `in` has runs of n bits, `out` has the ends of runs of n + kShift.
+// Index 0 has no word before it: of its lowest bits some are lost, which no run that goes on needs.
+template <unsigned kShift>
+VACANT_INLINE void lengthen(const Words& in, Words& out) {
+  out[0] = in[0] & in[0] << kShift;
+  for (std::size_t i = 1; i < in.size(); ++i)
+    out[i] = in[i] & (in[i] << kShift | in[i - 1] >> (64U - kShift));
+}
+
+VACANT_INLINE bool any(const Words& words) {
+  std::uint64_t all = 0;
+  for (std::size_t i = 1; i < words.size(); ++i) all |= words[i];
+  return all != 0;
+}
+
+VACANT_INLINE bool runs_in(const MaskBlock& block) {
+  Words two, four, eight, more;
+  lengthen<1>(block.printable, two);
+  lengthen<2>(two, four);
+  lengthen<4>(four, eight);
+  lengthen<8>(eight, more);
+  static_assert(kMinTextBytes == 16 && kMinBase64Chars == 24);
+  if (any(more)) return true;
+  lengthen<1>(block.base64, two);
+  lengthen<2>(two, four);
+  lengthen<4>(four, eight);
+  lengthen<8>(eight, two);
+  lengthen<8>(two, more);
+  if (any(more)) return true;
+  std::uint64_t all = 0;
+  for (std::size_t i = 1; i < block.zero.size(); ++i) {
+    const std::uint64_t behind = block.printable[i] << 1U | block.printable[i - 1] >> 63U;
+    all |= wide_pairs(block.zero[i], behind);
+  }
+  return all != 0;
+}
+
+bool runs_portable(const MaskBlock& block) { return runs_in(block); }
 
 #define VACANT_AVX2 __attribute__((target("avx2"), always_inline)) inline
 
@@ -97,22 +148,21 @@ VACANT_AVX2 Half half_of(const std::byte* at, const Tables& tables) {
 // Halves are joined in registers: a round through memory would stall on its partial stores.
 inline std::uint64_t join(std::uint32_t low, std::uint32_t high) { return low | std::uint64_t{high} << 32U; }
 
-}  // namespace
-
-__attribute__((target("avx2"))) void masks_avx2(const std::byte* bytes, std::size_t words, Masks* out) {
+__attribute__((target("avx2"))) void fill_avx2(const std::byte* bytes, MaskBlock& out) {
   const Tables tables{table(kBase64Low), table(kBase64High), table(kFirstLow),
                       table(kFirstHigh), table(kSecondLow),  table(kSecondHigh)};
-  for (std::size_t word = 0; word < words; ++word) {
-    const Half low = half_of(bytes + word * 64, tables);
-    const Half high = half_of(bytes + word * 64 + 32, tables);
-    out[word].base64 = join(low.base64, high.base64);
-    out[word].zero = join(low.zero, high.zero);
-    out[word].printable = join(low.printable, high.printable);
-    out[word].special = join(low.special, high.special);
+  move_on(out);
+  for (std::size_t word = 1; word <= kMaskWords; ++word, bytes += kMaskWordBytes) {
+    const Half low = half_of(bytes, tables);
+    const Half high = half_of(bytes + 32, tables);
+    out.base64[word] = join(low.base64, high.base64);
+    out.zero[word] = join(low.zero, high.zero);
+    out.printable[word] = join(low.printable, high.printable);
+    out.special[word] = join(low.special, high.special);
   }
 }
 
-namespace {
+__attribute__((target("avx2"))) bool runs_avx2(const MaskBlock& block) { return runs_in(block); }
 
 #define VACANT_AVX512 __attribute__((target("avx512f,avx512bw"), always_inline)) inline
 
@@ -130,33 +180,43 @@ VACANT_AVX512 WideHalves wide_halves(__m512i lanes) {
   return {_mm512_and_si512(lanes, nibble), _mm512_and_si512(_mm512_srli_epi16(lanes, 4), nibble)};
 }
 
-}  // namespace
-
-__attribute__((target("avx512f,avx512bw"))) void masks_avx512(const std::byte* bytes, std::size_t words,
-                                                              Masks* out) {
+__attribute__((target("avx512f,avx512bw"))) void fill_avx512(const std::byte* bytes, MaskBlock& out) {
   const __m512i base64_low = wide_table(kBase64Low), base64_high = wide_table(kBase64High);
   const __m512i first_low = wide_table(kFirstLow), first_high = wide_table(kFirstHigh);
   const __m512i second_low = wide_table(kSecondLow), second_high = wide_table(kSecondHigh);
-  for (std::size_t word = 0; word < words; ++word) {
-    const __m512i lanes = _mm512_loadu_si512(bytes + word * 64);
+  move_on(out);
+  for (std::size_t word = 1; word <= kMaskWords; ++word, bytes += kMaskWordBytes) {
+    const __m512i lanes = _mm512_loadu_si512(bytes);
     const WideHalves here = wide_halves(lanes);
-    const WideHalves behind = wide_halves(_mm512_loadu_si512(bytes + word * 64 + 1));
+    const WideHalves behind = wide_halves(_mm512_loadu_si512(bytes + 1));
     const __m512i first = _mm512_and_si512(_mm512_shuffle_epi8(first_low, here.low),
                                            _mm512_shuffle_epi8(first_high, here.high));
     const __m512i second = _mm512_and_si512(_mm512_shuffle_epi8(second_low, behind.low),
                                             _mm512_shuffle_epi8(second_high, behind.high));
-    out[word].base64 = _mm512_test_epi8_mask(_mm512_shuffle_epi8(base64_low, here.low),
+    out.base64[word] = _mm512_test_epi8_mask(_mm512_shuffle_epi8(base64_low, here.low),
                                              _mm512_shuffle_epi8(base64_high, here.high));
-    out[word].zero = _mm512_testn_epi8_mask(lanes, lanes);
-    out[word].printable = _mm512_cmpgt_epi8_mask(lanes, _mm512_set1_epi8(8));
-    out[word].special = _mm512_test_epi8_mask(first, second);
+    out.zero[word] = _mm512_testn_epi8_mask(lanes, lanes);
+    out.printable[word] = _mm512_cmpgt_epi8_mask(lanes, _mm512_set1_epi8(8));
+    out.special[word] = _mm512_test_epi8_mask(first, second);
   }
 }
 
-MaskFunction mask_function() {
-  static const MaskFunction chosen = has_avx512() ? &masks_avx512
-                                     : has_avx2() ? &masks_avx2
-                                                  : &masks_portable;
+__attribute__((target("avx512f,avx512bw"))) bool runs_avx512(const MaskBlock& block) {
+  return runs_in(block);
+}
+
+constexpr MaskFunctions kPortable{&fill_portable, &runs_portable};
+constexpr MaskFunctions kAvx2{&fill_avx2, &runs_avx2};
+constexpr MaskFunctions kAvx512{&fill_avx512, &runs_avx512};
+
+}  // namespace
+
+const MaskFunctions& portable_mask_functions() { return kPortable; }
+const MaskFunctions& avx2_mask_functions() { return kAvx2; }
+const MaskFunctions& avx512_mask_functions() { return kAvx512; }
+
+const MaskFunctions& mask_functions() {
+  static const MaskFunctions& chosen = has_avx512() ? kAvx512 : has_avx2() ? kAvx2 : kPortable;
   return chosen;
 }
 

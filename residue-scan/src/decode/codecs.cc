@@ -9,11 +9,8 @@
 namespace vacant::scan::decode {
 namespace {
 
-constexpr std::size_t kMaxIndent = 32;
 constexpr std::size_t kMinWideChars = 8;
-constexpr std::size_t kMinWideLettersA = 5;
 constexpr std::size_t kMinEscapes = 3;
-constexpr std::size_t kPlausibleRun = 12;
 
 std::uint8_t u8(std::byte byte) { return std::to_integer<std::uint8_t>(byte); }
 
@@ -52,17 +49,6 @@ std::optional<unsigned> hex_number(ByteSpan bytes, std::size_t at, std::size_t c
 bool is_printable(std::byte byte) { return u8(byte) >= 0x20 && u8(byte) < 0x7F; }
 bool is_text(std::byte byte) {
   return is_printable(byte) || u8(byte) == '\t' || u8(byte) == '\n' || u8(byte) == '\r';
-}
-
-// The first character behind a line break at `at`, or nullopt if there is no line break that a run goes on
-// behind.
-std::optional<std::size_t> next_line(ByteSpan bytes, std::size_t at) {
-  if (at < bytes.size() && u8(bytes[at]) == '\r') ++at;
-  if (at >= bytes.size() || u8(bytes[at]) != '\n') return std::nullopt;
-  const std::size_t limit = std::min(bytes.size(), ++at + kMaxIndent);
-  while (at < limit && (u8(bytes[at]) == ' ' || u8(bytes[at]) == '\t')) ++at;
-  if (at >= bytes.size() || !is_base64(bytes[at])) return std::nullopt;
-  return at;
 }
 
 std::size_t count_below(std::size_t limit, const Range& part) {
@@ -210,80 +196,23 @@ bool has_wide_run(ByteSpan bytes) {
   return false;
 }
 
-// Four characters that can encode three bytes of text.
-bool is_text_group(const std::byte* at) {
-  return (class_of(at[0]) & kFirstBit) != 0 && (class_of(at[1]) & kSecondBit) != 0 &&
-         (class_of(at[2]) & kThirdBit) != 0;
-}
-
-// kPlausibleRun bytes of text hold three whole groups in a row, so of each alignment every third group is
-// looked at, and its neighbours only if that one may be text.
-bool has_text_groups(ByteSpan text) {
-  static_assert(kPlausibleRun >= 2 + 3 * 3);
-  const std::byte* const data = text.data();
-  const std::size_t end = text.size() - 3;  // of group starts
-  for (std::size_t alignment = 0; alignment < 4; ++alignment) {
-    for (std::size_t at = alignment + 8; at < end; at += 12) {
-      if (!is_text_group(data + at)) continue;
-      std::size_t count = 1;
-      for (std::size_t i = 1; i <= 2 && is_text_group(data + at - 4 * i); ++i) ++count;
-      for (std::size_t i = 1; i <= 2 && at + 4 * i < end && is_text_group(data + at + 4 * i); ++i) ++count;
-      if (count >= 3) return true;
-    }
-  }
-  return false;
-}
-
-// H4sI, KLUv, UEsD, eJ, eA, eF, eN at any of the first four places: what base64 makes of compressed_start().
-bool may_be_compressed(ByteSpan text) {
-  for (std::size_t i = 0; i < 4; ++i) {
-    const unsigned pair = u8(text[i]) << 8U | u8(text[i + 1]);
-    const bool zlib = pair == 0x654A || pair == 0x6541 || pair == 0x6546 || pair == 0x654E;
-    if (zlib || pair == 0x4834 || pair == 0x4B4C || pair == 0x5545) return true;
-  }
-  return false;
-}
-
-// Wide text of 8 characters has 5 or more 'A's, for the upper halves of its units.
-std::size_t count_of_a(ByteSpan text) {
-  constexpr std::uint64_t kLow = 0x7F7F7F7F7F7F7F7F, kLetters = 0x4141414141414141;
-  std::size_t count = 0, at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
-    const std::uint64_t differs = load_le<std::uint64_t>(text, at) ^ kLetters;
-    const std::uint64_t equal = ~(((differs & kLow) + kLow) | differs | kLow);  // bit 7 of each byte
-    count += (equal >> 7U) * 0x0101010101010101U >> 56U;
-  }
-  for (; at < text.size(); ++at) count += text[at] == std::byte{'A'};
-  return count;
-}
-
-bool has_hex_digits(ByteSpan text) {
-  for (std::size_t at = kMinHexDigits - 1; at < text.size();) {
-    std::size_t begin = at + 1;
-    while (begin > at + 1 - kMinHexDigits && is_hex(text[begin - 1])) --begin;
-    if (begin == at + 1 - kMinHexDigits) return true;
-    at = begin - 1 + kMinHexDigits;
-  }
-  return false;
-}
-
 }  // namespace
+
+std::optional<std::size_t> next_line(ByteSpan bytes, std::size_t at) {
+  constexpr std::size_t kMaxIndent = 32;
+  if (at < bytes.size() && u8(bytes[at]) == '\r') ++at;
+  if (at >= bytes.size() || u8(bytes[at]) != '\n') return std::nullopt;
+  const std::size_t limit = std::min(bytes.size(), ++at + kMaxIndent);
+  while (at < limit && (u8(bytes[at]) == ' ' || u8(bytes[at]) == '\t')) ++at;
+  if (at >= bytes.size() || !is_base64(bytes[at])) return std::nullopt;
+  return at;
+}
 
 std::size_t Chars::position(std::size_t offset) const {
   auto line = std::ranges::upper_bound(lines, offset, {}, &std::pair<std::size_t, std::size_t>::first);
   VACANT_ASSERT(line != lines.begin());
   --line;
   return line->second + (offset - line->first);
-}
-
-Glance glance(ByteSpan bytes, const Range& run) {
-  const ByteSpan text = bytes.subspan(run.begin, run.size());
-  Glance out;
-  if (std::memcmp(text.data(), text.data() + 1, text.size() - 1) == 0) return out;  // a ruler
-  out.goes_on = next_line(bytes, run.end).has_value();
-  out.text = has_text_groups(text) || may_be_compressed(text) || count_of_a(text) >= kMinWideLettersA;
-  out.hex = has_hex_digits(text);
-  return out;
 }
 
 Chars gather(ByteSpan bytes, Range& run, const Range& owned) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "core/landmarks.h"
@@ -29,14 +30,9 @@ struct Chars {
 
 inline constexpr std::size_t kMinHexDigits = 32;
 
-// A look at a run before anything is allocated: nearly all runs are paths, names and rulers.
-struct Glance {
-  bool text =
-      false;         // decoding it at some alignment may give what plausible() looks for. Never wrongly false
-  bool hex = false;  // has 32 hex digits in a row
-  bool goes_on = false;  // in the next line
-};
-Glance glance(ByteSpan bytes, const Range& run);
+// The first character behind a line break at `at`, or nullopt if there is no line break that a run goes on
+// behind.
+std::optional<std::size_t> next_line(ByteSpan bytes, std::size_t at);
 
 // Gathers the run [begin, end) and the lines that continue it: a line break is LF or CR LF with up to 32
 // spaces or tabs behind it, between two characters of base64. Lines but the last have at least
@@ -66,6 +62,7 @@ Decoded decode_json(ByteSpan bytes, const Range& range, const Range& owned);
 Range wide_run(ByteSpan bytes, std::size_t at);
 Decoded decode_wide(ByteSpan bytes, const Range& range, const Range& owned);
 
+inline constexpr std::size_t kPlausibleRun = 12;
 // Whether decoded bytes look like more than a word that was taken for base64: 12 printable characters in a
 // row, wide text, or the start of a compressed stream.
 bool plausible(ByteSpan bytes);

@@ -6,6 +6,7 @@
 #include "decode/classes.h"
 #include "decode/codecs.h"
 #include "decode/deflate_probe.h"
+#include "decode/glance.h"
 #include "decode/inflate.h"
 #include "vacant/scan/decode.h"
 
@@ -168,14 +169,16 @@ void Pass::give_up() {
 
 void Pass::go(const Landmarks& landmarks) {
   for (const Range& each : landmarks.runs) run(each);
-  for_bits(landmarks.wide, [this](std::size_t at) { wide(at); });
-  for_bits(landmarks.special, [this](std::size_t at) { special(at); });
+  landmarks.wide.for_each([this](std::size_t at) { wide(at); });
+  landmarks.special.for_each([this](std::size_t at) { special(at); });
 }
 
 void Pass::run(Range run) {
   if (gave_up() || run.begin < run_end_ || run.begin >= owned_.end) return;  // or a line of the run before
-  const decode::Glance glance = decode::glance(buffer_.bytes, run);
-  if (run.size() < kLongRun && !glance.goes_on && !glance.text && !glance.hex) return;
+  if (run.size() < kLongRun) {
+    const decode::Glance glance = decode::glance(buffer_.bytes, run);
+    if (!glance.goes_on && !glance.text && !glance.hex) return;
+  }
   const Chars chars = decode::gather(buffer_.bytes, run, owned_);
   run_end_ = run.end;
   if (touches_owned(run)) text_run(run, chars);

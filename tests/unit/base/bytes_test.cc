@@ -41,18 +41,6 @@ TEST(ZeroTest, BothImplementationsSeeEveryBit) {
   }
 }
 
-TEST(FindText, AgreesWithTheLibraryAtEveryPlace) {
-  for (std::size_t at = 0; at < 200; ++at) {
-    std::string text(at, 'P');
-    text += "PRIVATE KEY";
-    text.append(at % 70, 'Y');
-    for (std::size_t from = 0; from <= text.size() + 1; from += 7)
-      ASSERT_EQ(find_text(text, "PRIVATE KEY", from), text.find("PRIVATE KEY", from))
-          << at << " from " << from;
-  }
-  EXPECT_EQ(find_text(std::string(500, 'P'), "PY", 0), std::string::npos);
-}
-
 TEST(ExtentTest, RefusesToWrap) {
   EXPECT_TRUE(make_extent(UINT64_MAX - 8, 8));
   EXPECT_FALSE(make_extent(UINT64_MAX - 8, 9));

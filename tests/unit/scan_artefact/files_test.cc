@@ -45,6 +45,15 @@ TEST(CredentialFiles, EachIsFoundAtABlocksStart) {
   }
 }
 
+// All of the first sectors may be text without one ASCII word.
+TEST(CredentialFiles, BehindALongCommentInAnotherScript) {
+  std::string comment = "#";
+  while (comment.size() < 4000) comment += " \u043f\u0430\u0440\u043e\u043b\u044c";
+  expect_found(scan_with(comment + "\nPORT=8080\nAPI_TOKEN=" + value(32, 1) + "\n"), "env-file",
+               Confidence::kLikely);
+  expect_missing(scan_with(comment + "\nPORT=8080\nAPI_HOST=fake.invalid\n"), "env-file");
+}
+
 TEST(CredentialFiles, TheSameShapesWithoutASecretAreNone) {
   const std::vector<std::string> texts = {
       "# service\nPORT=8080\nNAME=fake\nAPI_TOKEN=$API_TOKEN\n",

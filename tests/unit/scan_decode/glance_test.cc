@@ -5,7 +5,7 @@
 #include <string>
 
 #include "decode/classes.h"
-#include "decode/codecs.h"
+#include "decode/glance.h"
 
 namespace vacant::scan::decode {
 namespace {
@@ -71,6 +71,31 @@ TEST(Glance, IsNeverWronglyFalse) {
   }
   EXPECT_GT(plausible_runs, 10'000);
   EXPECT_GT(rejected, 5'000);  // and it is of use
+}
+
+TEST(Glance, TheFastOneEqualsThePortable) {
+  if (!has_avx512_vbmi()) GTEST_SKIP() << "left out: this processor has no AVX-512 VBMI";
+  std::mt19937_64 random(12);
+  for (int round = 0; round < 60'000; ++round) {
+    std::string text(random() % 9, ' ');
+    const Range start{text.size(), 0};
+    const std::string_view letters = kAlphabet.substr(0, 1 + random() % kAlphabet.size());
+    while (text.size() - start.begin < kMinBase64Chars + random() % 200) {
+      switch (random() % 3) {
+        case 0:
+          text += encode(payload(random));
+          break;
+        case 1:
+          text += std::string(random() % 40, letters[random() % letters.size()]);
+          break;
+        default:
+          for (std::size_t i = random() % 40; i > 0; --i) text += "0123456789abcdef"[random() % 16];
+      }
+    }
+    const Range run{start.begin, text.size()};
+    if (random() % 2 == 0) text += "\nmore";
+    ASSERT_EQ(glance_avx512(as_bytes(text), run), glance_portable(as_bytes(text), run)) << text;
+  }
 }
 
 TEST(Glance, SeesHexAndLines) {

@@ -17,7 +17,9 @@ class Forward : public BlockDevice {
   Result<void> zero(const Extent& extent) override { return inner_.zero(extent); }
   Result<void> discard(const Extent& extent) override { return inner_.discard(extent); }
   Result<void> flush() override { return {}; }
-  Result<std::vector<Allocation>> allocation(const Extent& range) override { return inner_.allocation(range); }
+  Result<std::vector<Allocation>> allocation(const Extent& range) override {
+    return inner_.allocation(range);
+  }
 
  private:
   props::MemDevice& inner_;

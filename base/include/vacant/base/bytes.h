@@ -93,11 +93,8 @@ bool is_zero(ByteSpan bytes);
 bool is_zero_portable(ByteSpan bytes);
 bool is_zero_avx2(ByteSpan bytes);
 bool has_avx2();
-bool has_avx512();  // its parts F and BW
-
-// The first place at or behind `from` where `needle` (2 bytes or more) stands, or npos. AVX2 where there is
-// one: some times faster than memmem on text.
-std::size_t find_text(std::string_view text, std::string_view needle, std::size_t from);
+bool has_avx512();       // its parts F and BW
+bool has_avx512_vbmi();  // and VBMI
 
 // CRC-32 (IEEE 802.3, as zlib) and raw CRC-32C (Castagnoli, reflected, no pre- or post-inversion: the form
 // that ext4 and btrfs build on; pass the running state). Sources: RFC 1952 section 8; RFC 3720 appendix B.4.

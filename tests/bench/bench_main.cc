@@ -27,6 +27,11 @@
 namespace vacant::bench {
 namespace {
 
+constexpr const char* kUsage =
+    "usage: vacant_bench [--size-mib N] [--rounds N] [--corpus random|text|zeros|ext4-15%]\n"
+    "       vacant_bench --micro [options of Google Benchmark]\n"
+    "Measures the speed goals as ratios to a plain read of the same bytes. Exit code 1 if one is missed.\n";
+
 struct Options {
   std::uint64_t size_bytes = 512 * kMiB;
   int rounds = 5;
@@ -131,6 +136,10 @@ Result<int> run(const Options& options) {
 }  // namespace vacant::bench
 
 int main(int argc, char** argv) {
+  if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+    vacant::bench::say(vacant::bench::kUsage);
+    return 0;
+  }
   if (argc > 1 && std::strcmp(argv[1], "--micro") == 0) {
     argv[1] = argv[0];
     int count = argc - 1;

@@ -74,7 +74,7 @@ void read_part(BlockDevice& device, Window& window, const Extent& part) {
 
 void read_range(BlockDevice& device, Window& window, const Extent& range) {
   for (std::uint64_t at = range.offset_bytes; at < range.end_bytes();) {
-    const std::uint64_t end = std::min(round_down(at, kReadBytes) + kReadBytes, range.end_bytes());
+    const std::uint64_t end = std::min(at + kReadBytes, range.end_bytes());
     read_part(device, window, {at, end - at});
     at = end;
   }
@@ -126,7 +126,7 @@ std::uint64_t WindowReader::carry_over(Window& next) {
   const auto classes = std::span(read_classes_).subspan(first, count);
   // An unreadable sector is told by the window that owns it, so that one reads it itself.
   if (std::ranges::find(classes, Class::kUnreadable) != classes.end()) return nothing;
-  std::memmove(storage_.data(), storage_.data() + (shared.offset_bytes - old.offset_bytes),
+  std::memmove(storage_->bytes.data(), storage_->bytes.data() + (shared.offset_bytes - old.offset_bytes),
                static_cast<std::size_t>(shared.length_bytes));
   std::ranges::copy(classes, next.classes.begin());
   return shared.end_bytes();
@@ -137,7 +137,7 @@ Window& WindowReader::read(const Extent& owned) {
   Window next;
   next.owned = owned;
   next.extent = with_context(owned, device_.size_bytes());
-  next.bytes = MutableByteSpan(storage_).first(static_cast<std::size_t>(next.extent.length_bytes));
+  next.bytes = MutableByteSpan(storage_->bytes).first(static_cast<std::size_t>(next.extent.length_bytes));
   next.classes.assign(static_cast<std::size_t>((next.extent.length_bytes + kSectorBytes - 1) / kSectorBytes),
                       Class::kHole);
   const std::uint64_t from = carry_over(next);

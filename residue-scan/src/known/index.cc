@@ -11,10 +11,10 @@
 namespace vacant::scan::known {
 namespace {
 
-// Bits a gram: a hit by chance costs more than the bitmap's share of the cache, up to half a mebibyte of it.
+// Bits a gram: a hit by chance costs more than the bitmap's share of the cache, up to 64 KiB of it.
 constexpr std::size_t kBitsPerGram = 256;
 constexpr std::size_t kMinBits = 1U << 15U;
-constexpr std::size_t kCacheBits = 1U << 22U;
+constexpr std::size_t kCacheBits = 1U << 19U;
 constexpr std::size_t kMinBitsPerGram = 8;  // with very many secrets
 
 auto window_order(const Group& group) { return std::tie(group.width, group.window); }

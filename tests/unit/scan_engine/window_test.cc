@@ -60,19 +60,20 @@ TEST(WindowTest, ASectorThatIsOnlyPartlyAHoleIsRead) {
 }
 
 TEST(WindowTest, ContextIsThereOnBothSidesWhereTheDeviceHasIt) {
-  props::MemDevice device(3 * kMiB / 2);
+  constexpr std::uint64_t kSize = 3 * kSliceBytes;
+  props::MemDevice device(kSize);
   WindowReader reader(device);
   EXPECT_EQ(reader.read({0, kSliceBytes}).extent, (Extent{0, kSliceBytes + kMarginBytes}));
   EXPECT_EQ(reader.read({kSliceBytes, kSliceBytes}).extent,
             (Extent{kSliceBytes - kLookBehindBytes, kLookBehindBytes + kSliceBytes + kMarginBytes}));
   const Window& last = reader.read({2 * kSliceBytes, kSliceBytes});
-  EXPECT_EQ(last.extent.end_bytes(), 3 * kMiB / 2);
+  EXPECT_EQ(last.extent.end_bytes(), kSize);
 }
 
 // Storage is reused from window to window: holes must not show an earlier window's bytes.
 TEST(WindowTest, StaleStorageNeverShowsThroughAHole) {
-  props::MemDevice memory(props::seeded_bytes(5, kMiB));
-  HoleDevice device(memory, {{kSliceBytes + kMarginBytes, kMiB}});
+  props::MemDevice memory(props::seeded_bytes(5, 2 * kSliceBytes));
+  HoleDevice device(memory, {{kSliceBytes + kMarginBytes, kSliceBytes}});
   WindowReader reader(device);
   EXPECT_FALSE(is_zero(reader.read({0, kSliceBytes}).bytes));
   const Window& window = reader.read({kSliceBytes, kSliceBytes});

@@ -1,6 +1,6 @@
 // The scan: reads a device once, in segments, on several threads, and gives every byte its class.
 //
-// Memory: about 5 MiB a thread, the detectors' tables, and the bounded parts of the report; it does not grow
+// Memory: about 2 MiB a thread, the detectors' tables, and the bounded parts of the report; it does not grow
 // with the device. Determinism: the report depends on the device's bytes and the options only, not on the
 // number of threads.
 #pragma once

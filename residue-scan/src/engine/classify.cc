@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::size_t kBaseReadBytes = 256 * kKiB;
 constexpr std::uint64_t kMaxProofBlockBytes = 64 * kKiB;
-constexpr std::uint64_t kProofStepBytes =
-    1 * kKiB;  // the smallest metadata block of any file system that we know
 
 bool open_in(const Window& window, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i)
@@ -108,10 +106,10 @@ bool is_certain(ProofKind kind, Policy policy) {
 std::vector<ForeignBlock> prove_foreign(Window& window, const Evidence& evidence) {
   const Prover& prover = *evidence.prover;
   std::vector<ForeignBlock> out;
-  std::uint64_t at = round_up(window.extent.offset_bytes, kProofStepBytes);
+  std::uint64_t at = round_up(window.extent.offset_bytes, kSectorBytes);
   while (at < window.extent.end_bytes()) {
     const std::size_t index = static_cast<std::size_t>((at - window.extent.offset_bytes) / kSectorBytes);
-    std::uint64_t step = kProofStepBytes;
+    std::uint64_t step = kSectorBytes;  // a partition may begin at any
     if (window.classes[index] == Class::kUnexplained) {
       const std::uint64_t length = std::min(kMaxProofBlockBytes, window.extent.end_bytes() - at);
       const ByteSpan bytes = ByteSpan(window.bytes)
@@ -124,7 +122,7 @@ std::vector<ForeignBlock> prove_foreign(Window& window, const Evidence& evidence
         // The context belongs to the neighbouring segment, which finds it again.
         if (proof->foreign && window.owned.contains(at)) out.push_back({block, *proof, certain});
         // Half of a block can look like a smaller one: what was attributed as a whole is not looked at again.
-        step = std::max<std::uint64_t>(step, round_down(block.length_bytes, kProofStepBytes));
+        step = std::max<std::uint64_t>(step, round_down(block.length_bytes, kSectorBytes));
       }
     }
     at += step;

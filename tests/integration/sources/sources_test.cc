@@ -8,8 +8,6 @@
 namespace vacant::testing {
 namespace {
 
-bool must_run() { return std::getenv("CI") != nullptr; }
-
 // A loop device over a file, detached at the end of the scope.
 class Loop {
  public:
@@ -70,7 +68,7 @@ class Nbd {
 };
 
 TEST(Sources, AQcow2OverlayThroughNbdIsHeldAgainstItsBaseAndMap) {
-  if (!find_program("qemu-nbd") && !must_run()) GTEST_SKIP() << "no qemu-nbd here";
+  if (left_out("qemu-nbd")) GTEST_SKIP() << "no qemu-nbd here";
   const TempDir dir;
   make_sparse(dir.file("base.img"), 16 << 20);
   write_at(dir.file("base.img"), 1 << 20, noise(300'000, 1));
@@ -98,7 +96,7 @@ TEST(Sources, AQcow2OverlayThroughNbdIsHeldAgainstItsBaseAndMap) {
 }
 
 TEST(Sources, ADirtyBitmapOverNbdIsAWriteMap) {
-  if (!find_program("qemu-nbd") && !must_run()) GTEST_SKIP() << "no qemu-nbd here";
+  if (left_out("qemu-nbd")) GTEST_SKIP() << "no qemu-nbd here";
   const TempDir dir;
   const std::string disk = dir.file("disk.qcow2");
   ASSERT_TRUE(run({"qemu-img", "create", "-q", "-f", "qcow2", disk, "16M"}).ok());
@@ -123,7 +121,7 @@ TEST(Sources, PartitionsAndTheGapsBetweenThemAreAllLookedAt) {
   make_sparse(disk, 64 << 20);
   RunOptions table;
   table.input = "label: gpt\nstart=2048, size=40960\nstart=49152, size=40960\n";
-  if (!find_program("sfdisk") && !must_run()) GTEST_SKIP() << "no sfdisk here";
+  if (left_out("sfdisk")) GTEST_SKIP() << "no sfdisk here";
   ASSERT_TRUE(run({"sfdisk", "-q", disk}, table).ok());
   ASSERT_TRUE(run({"mke2fs", "-q", "-t", "ext4", "-E", "offset=1048576", disk, "20M"}).ok());
   auto report = scan_json(disk, {"--policy", "inside", "--profile", "inventory"}, 1);
@@ -134,6 +132,21 @@ TEST(Sources, PartitionsAndTheGapsBetweenThemAreAllLookedAt) {
   write_at(disk, 45200ULL * 512, noise(512, 2));  // in the gap between the two partitions
   report = scan_json(disk, {"--policy", "inside", "--profile", "inventory"}, 1);
   EXPECT_EQ(report["class_bytes"]["unexplained"].get<std::uint64_t>(), before + 512);
+}
+
+// Old partition tables begin their first partition at sector 63.
+TEST(Sources, AForeignFileSystemAtAnOddSectorIsProven) {
+  const TempDir dir;
+  make_sparse(dir.file("disk"), 64 << 20);
+  make_sparse(dir.file("tenant"), 32 << 20);
+  ASSERT_TRUE(run({"mke2fs", "-q", "-t", "ext4", "-d", VACANT_SOURCE_DIR "/docs", dir.file("tenant")}).ok());
+  ASSERT_TRUE(run({"dd", "if=" + dir.file("tenant"), "of=" + dir.file("disk"), "bs=512", "seek=63",
+                   "conv=notrunc,sparse", "status=none"})
+                  .ok());
+  const auto report = scan_json(dir.file("disk"), {"--profile", "inventory"}, 1);
+  EXPECT_EQ(report["summary"]["foreign_file_systems"], 1);
+  EXPECT_GE(report["summary"]["foreign_directory_inodes"], 2) << "the root and folders of the tree";
+  EXPECT_GT(report["class_bytes"]["foreign"], 0);
 }
 
 // The CI snippets, as far as they run without their hosts.

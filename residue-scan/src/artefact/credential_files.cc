@@ -340,8 +340,8 @@ std::optional<Artefact> examine_credential_file(ByteSpan bytes) {
   if (name == start.size()) return std::nullopt;
   const char behind = body[name];
   if (behind == ':' && is_pgpass_line(leading_text(first_line(body.substr(0, 1024))))) return pgpass(all);
-  const bool upper = body.front() == '_' || (body.front() >= 'A' && body.front() <= 'Z');
-  if ((behind == '=' && upper) || body.starts_with("export ")) {
+  const bool variable = body.front() == '_' || is_letter(body.front());
+  if ((behind == '=' && variable) || body.starts_with("export ")) {
     auto found = examine_env_file(body);
     if (found) found->length_bytes += all.size() - body.size();
     if (found) return found;

@@ -1,6 +1,7 @@
-// .env-style files: lines KEY=value and comments, nothing else.
+// .env-style files: lines KEY=value and comments, nothing else. A quoted value may go on over several lines.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "artefact/parts.h"
@@ -12,15 +13,17 @@ namespace {
 
 bool is_variable(std::string_view key) {
   return !key.empty() && key.size() <= 128 && !is_digit(key.front()) &&
-         key.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string_view::npos;
+         std::ranges::all_of(key, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
 bool name_is_secret(std::string_view name) {
+  const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; };
+  const auto same = [&](char a, char b) { return upper(a) == b; };
   constexpr std::array<std::string_view, 11> kWords = {
       "TOKEN",       "SECRET",     "PASSWORD",   "PASSWD",   "API_KEY",       "APIKEY",
       "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL", "AUTH_KEY", "ENCRYPTION_KEY"};
   return std::ranges::any_of(
-      kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+      kWords, [&](std::string_view word) { return !std::ranges::search(name, word, same).empty(); });
 }
 
 // Text of a language in a message catalogue: mostly escapes of the form \\uXXXX.
@@ -42,6 +45,58 @@ bool value_is_secret(std::string_view quoted) {
   return std::ranges::any_of(value, is_digit) && std::ranges::any_of(value, is_letter) && variety(value) >= 7;
 }
 
+// What stands behind a value: "# ..." after a blank.
+std::string_view without_comment(std::string_view value) {
+  return trim(value.substr(0, std::min(value.find(" #"), value.size())));
+}
+
+// Reads the lines in turn. A quoted value may go on over several of them.
+class EnvFile {
+ public:
+  // False if the line is none of such a file.
+  bool take(std::string_view line) {
+    if (open_quote_ != 0) return go_on(line);
+    std::string_view body = trim(line);
+    if (body.empty() || body.front() == '#') return true;
+    if (body.starts_with("export ")) body = trim(body.substr(7));
+    const std::size_t equals = body.find('=');
+    if (equals == std::string_view::npos || !is_variable(body.substr(0, equals))) return false;
+    const std::string_view value = trim(body.substr(equals + 1));
+    secret_name_ = name_is_secret(body.substr(0, equals));
+    ++pairs_;
+    if (!value.empty() && (value.front() == '"' || value.front() == '\'') &&
+        value.find(value.front(), 1) == std::string_view::npos)
+      open_quote_ = value.front();
+    else if (is_secret(without_comment(value)))
+      ++secrets_;
+    return true;
+  }
+  [[nodiscard]] std::size_t pairs() const { return pairs_; }
+  [[nodiscard]] std::size_t secrets() const { return secrets_; }
+
+ private:
+  [[nodiscard]] bool is_secret(std::string_view value) const {
+    return (secret_name_ && value_is_secret(value)) || url_has_password(value);
+  }
+  bool go_on(std::string_view line) {
+    const std::size_t close = line.find(open_quote_);
+    if (!counted_ && secret_name_ && value_is_secret(line.substr(0, close))) {
+      ++secrets_;
+      counted_ = true;
+    }
+    if (close != std::string_view::npos) {
+      counted_ = false;
+      open_quote_ = 0;
+    }
+    return true;
+  }
+
+  std::size_t pairs_ = 0, secrets_ = 0;
+  bool secret_name_ = false;  // of the last variable
+  bool counted_ = false;      // the value that is open
+  char open_quote_ = 0;
+};
+
 }  // namespace
 
 bool url_has_password(std::string_view value) {
@@ -57,22 +112,11 @@ bool url_has_password(std::string_view value) {
 }
 
 std::optional<Artefact> examine_env_file(std::string_view text) {
-  std::size_t pairs = 0, secrets = 0;
-  const std::size_t used = for_lines(text, [&](std::string_view line) {
-    std::string_view body = trim(line);
-    if (body.empty() || body.front() == '#') return true;
-    if (body.starts_with("export ")) body = trim(body.substr(7));
-    const std::size_t equals = body.find('=');
-    if (equals == std::string_view::npos || !is_variable(body.substr(0, equals))) return false;
-    const std::string_view value = trim(body.substr(equals + 1));
-    ++pairs;
-    if ((name_is_secret(body.substr(0, equals)) && value_is_secret(value)) || url_has_password(value))
-      ++secrets;
-    return true;
-  });
-  if (pairs < 2 || secrets == 0) return std::nullopt;
+  EnvFile file;
+  const std::size_t used = for_lines(text, [&](std::string_view line) { return file.take(line); });
+  if (file.pairs() < 2 || file.secrets() == 0) return std::nullopt;
   return Artefact{FindingKind::kCredentialFile, "env-file", Confidence::kLikely, used,
-                  fmt::format("{} variables, {} that hold a secret", pairs, secrets)};
+                  fmt::format("{} variables, {} that hold a secret", file.pairs(), file.secrets())};
 }
 
 }  // namespace vacant::scan

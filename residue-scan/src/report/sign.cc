@@ -21,8 +21,9 @@ const unsigned char* raw(ByteSpan bytes) { return reinterpret_cast<const unsigne
 unsigned char* raw(MutableByteSpan bytes) { return reinterpret_cast<unsigned char*>(bytes.data()); }
 
 ByteVector message_of(std::string_view json) {
-  ByteVector out(as_bytes(kContext).begin(), as_bytes(kContext).end());
-  out.insert(out.end(), as_bytes(json).begin(), as_bytes(json).end());
+  ByteVector out(kContext.size() + json.size());
+  std::ranges::copy(as_bytes(kContext), out.begin());
+  std::ranges::copy(as_bytes(json), out.begin() + static_cast<std::ptrdiff_t>(kContext.size()));
   return out;
 }
 

@@ -84,23 +84,24 @@ Problems check_functions(const SourceFile& file) {
   std::size_t line = 0;
   std::size_t head_line = 0;
   std::string head;
-  std::optional<std::size_t> function_line;
-  int inside = 0;  // braces open inside a function body or an initialiser
+  std::size_t function_line = 0;
+  bool in_function = false;  // or inside an initialiser
+  int inside = 0;            // braces open inside a function body or an initialiser
   for (const char c : code) {
     if (c == '\n') ++line;
     if (inside > 0) {
       inside += c == '{' ? 1 : c == '}' ? -1 : 0;
       if (inside > 0) continue;
-      const std::size_t length = line - function_line.value_or(line) + 1;
-      if (length > kMaxFunctionLines)
+      const std::size_t length = line - function_line + 1;
+      if (in_function && length > kMaxFunctionLines)
         problems.push_back(
-            fmt::format("{}:{}: {} lines in a function", file.path, *function_line + 1, length));
+            fmt::format("{}:{}: {} lines in a function", file.path, function_line + 1, length));
       head.clear();
     } else if (c == '{') {
       const BraceKind kind = kind_of(head);
       if (kind != BraceKind::kScope) inside = 1;
-      function_line.reset();
-      if (kind == BraceKind::kFunction) function_line = head_line;
+      in_function = kind == BraceKind::kFunction;
+      function_line = head_line;
       head.clear();
     } else if (c == ';' || c == '}') {
       head.clear();

@@ -36,7 +36,13 @@ TEST(CredentialFiles, EachIsFoundAtABlocksStart) {
            value(40, 10) + "\n"},
       {"gcp-user-credentials", "{\n  \"client_id\": \"fake\",\n  \"client_secret\": \"" + value(24, 11) +
                                    "\",\n  \"refresh_token\": \"" + value(60, 12) +
-                                   "\",\n  \"type\": \"authorized_user\"\n}\n"}};
+                                   "\",\n  \"type\": \"authorized_user\"\n}\n"},
+      {"env-file", "port=8080\napi_token='" + value(32, 13) + "' # made up\n"},
+      {"env-file", "PORT=1\nTLS_SECRET=\"" + value(40, 14) + "\n" + value(40, 15) + "\"\nNAME=fake\n"},
+      {"azure-token-cache", "{\n \"AccessToken\": {\"a\": {\"home_account_id\": \"fake\", \"secret\": \"" +
+                                value(80, 16) + "\"}},\n \"RefreshToken\": {}\n}\n"},
+      {"azure-token-cache", "[\n {\"tokenType\": \"Bearer\", \"accessToken\": \"" + value(60, 17) +
+                                "\", \"refreshToken\": \"" + value(60, 18) + "\"}\n]\n"}};
   for (const auto& [rule, text] : files) {
     const Report report = scan_with(text);
     ASSERT_NE(find_rule(report, rule), nullptr) << rule;
@@ -57,6 +63,9 @@ TEST(CredentialFiles, BehindALongCommentInAnotherScript) {
 TEST(CredentialFiles, TheSameShapesWithoutASecretAreNone) {
   const std::vector<std::string> texts = {
       "# service\nPORT=8080\nNAME=fake\nAPI_TOKEN=$API_TOKEN\n",
+      "port=8080\napi_token=none\nsecret_file=/run/secrets/x1\n",
+      "PORT=1\nTLS_SECRET=\"plain words\nand more of them\"\nNAME=fake\n",
+      "{\"AccessToken\": {}, \"RefreshToken\": {}, \"home_account_id\": \"\", \"secret\": \"short\"}\n",
       "API_TOKEN=\nSECRET_FILE=/run/secrets/x\nPATH=/usr/bin\n",
       "#!/bin/sh\nset -e\nTOKEN=$(cat file)\n",
       "[default]\nregion = eu-west-1\n",

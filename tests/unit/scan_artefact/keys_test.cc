@@ -57,6 +57,18 @@ TEST_F(Keys, OpenSshByItsCheckNumbers) {
   expect_found(scan_with(ssh_key("ed25519", "fake password")), "openssh-private-key", Confidence::kLikely);
 }
 
+TEST_F(Keys, PuttyByItsFieldsAndCountedLines) {
+  if (testing::left_out("puttygen")) GTEST_SKIP() << "no puttygen here";
+  testing::write_text(dir_.file("none"), "");
+  output_of(
+      {"puttygen", "-q", "-t", "ed25519", "--new-passphrase", dir_.file("none"), "-o", dir_.file("ppk")});
+  const std::string key = testing::read_text(dir_.file("ppk"));
+  expect_found(scan_with(key), "putty-private-key", Confidence::kLikely);
+  const std::size_t private_part = key.find("Private-Lines");
+  ASSERT_NE(private_part, std::string::npos);
+  expect_missing(scan_with(key.substr(0, private_part)), "putty-private-key");
+}
+
 TEST_F(Keys, PublicKeysAndCertificatesAreNone) {
   testing::write_text(dir_.file("key"), openssl({"genpkey", "-algorithm", "ed25519"}));
   const std::string certificate =
@@ -76,7 +88,7 @@ TEST_F(Keys, AKeyThatIsCutOffIsStillAFinding) {
 }
 
 TEST_F(Keys, PgpByItsArmourChecksum) {
-  if (!testing::find_program("gpg")) GTEST_SKIP() << "no gpg here";
+  if (testing::left_out("gpg")) GTEST_SKIP() << "no gpg here";
   testing::RunOptions options;
   options.environment = {"GNUPGHOME=" + dir_.path().string()};
   output_of({"gpg", "--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", "",

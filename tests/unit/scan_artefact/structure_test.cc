@@ -3,6 +3,7 @@
 #include <chrono>
 #include <random>
 
+#include "artefact/digest.h"
 #include "support.h"
 #include "vacant/props/artefacts.h"
 
@@ -137,6 +138,44 @@ TEST(Containers, AKeyStoreOfCertificatesAloneIsPublic) {
   };
   expect_found(scan_with(keystore('\1')), "java-keystore", Confidence::kLikely);
   expect_missing(scan_with(keystore('\2')), "java-keystore");
+}
+
+// Made by the real tool; no device is needed for that.
+TEST(Containers, LuksOfBothVersions) {
+  if (testing::left_out("cryptsetup")) GTEST_SKIP() << "no cryptsetup here";
+  const testing::TempDir dir;
+  for (const std::string version : {"luks1", "luks2"}) {
+    const std::string path = dir.file(version);
+    testing::make_sparse(path, 4 << 20);
+    testing::RunOptions password;
+    password.input = "made-up password";
+    std::vector<std::string> words{"cryptsetup",   "luksFormat", "-q",
+                                   "--key-file=-", "--type",     version,
+                                   "--pbkdf",      "pbkdf2",     "--pbkdf-force-iterations",
+                                   "1000"};
+    if (version == "luks2")
+      words.insert(words.end(), {"--luks2-metadata-size=16k", "--luks2-keyslots-size=512k"});
+    words.push_back(path);
+    output_of(words, password);
+    std::string header = testing::read_text(path);
+    const auto confidence = version == "luks1" ? Confidence::kLikely : Confidence::kProven;
+    expect_found(scan_with(header), "luks-header", confidence);
+    header[version == "luks1" ? 211 : 4200] ^= 1;  // a slot's state; a byte of the JSON
+    expect_missing(scan_with(header.substr(0, 16 << 10)), "luks-header");
+  }
+}
+
+TEST(Containers, KeepassByItsFieldsAndTheirHash) {
+  std::string kdbx("\x03\xd9\xa2\x9a\x67\xfb\x4b\xb5\x00\x00\x04\x00", 12);
+  kdbx += std::string("\x02\x10\0\0\0", 5) + std::string(16, 'c');  // cipher
+  kdbx += std::string("\x04\x20\0\0\0", 5) + std::string(32, 's');  // seed
+  kdbx += std::string("\x00\x04\0\0\0\r\n\r\n", 9);
+  const ByteVector hash = sha256(as_bytes(kdbx));
+  const std::string whole = kdbx + std::string(as_text(hash)) + overwritten(std::string(600, 0), 0, 600, 3);
+  expect_found(scan_with(whole), "keepass-database", Confidence::kProven);
+  std::string broken = whole;
+  broken[20] ^= 1;
+  expect_missing(scan_with(broken), "keepass-database");
 }
 
 TEST(CredentialFiles, ALongFileIsOneFinding) {

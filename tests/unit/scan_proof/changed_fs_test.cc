@@ -139,7 +139,8 @@ class Mounted : public ::testing::TestWithParam<std::vector<std::string>> {};
 TEST_P(Mounted, WhatTheKernelWroteIsOurs) {
   const testing::TempDir dir;
   const std::string image = make_image(dir, "96M", GetParam());
-  if (!write_mounted(dir, image, 1)) GTEST_SKIP() << "no loop mount of this kind here";
+  if (!write_mounted(dir, image, 1) && !testing::must_run())
+    GTEST_SKIP() << "no loop mount of this kind here";
   ASSERT_TRUE(write_mounted(dir, image, 2));
   expect_own(open_image(image), "ext4-directory-leaf", 20);
 }
@@ -171,7 +172,7 @@ TEST(ExtProofChanged, AFileSystemWithoutAUuidAccusesNobody) {
 TEST(ExtProofChanged, WhatWasWrittenUnderAnEarlierUuidIsOurs) {
   const testing::TempDir dir;
   const std::string image = make_image(dir, "96M", {"-b", "1024"});
-  if (!write_mounted(dir, image, 1)) GTEST_SKIP() << "no loop mounts here";
+  if (!write_mounted(dir, image, 1) && !testing::must_run()) GTEST_SKIP() << "no loop mounts here";
   ASSERT_TRUE(testing::run({"e2fsck", "-f", "-y", image}).ok());
   ASSERT_TRUE(testing::run({"tune2fs", "-U", "random", image}).ok());
   ASSERT_TRUE(write_mounted(dir, image, 2));
@@ -181,7 +182,7 @@ TEST(ExtProofChanged, WhatWasWrittenUnderAnEarlierUuidIsOurs) {
 TEST(ExtProofChanged, WhatWasWrittenWhileThereWereChecksumsIsOurs) {
   const testing::TempDir dir;
   const std::string image = make_image(dir, "96M", {"-b", "4096"});
-  if (!write_mounted(dir, image, 1)) GTEST_SKIP() << "no loop mounts here";
+  if (!write_mounted(dir, image, 1) && !testing::must_run()) GTEST_SKIP() << "no loop mounts here";
   ASSERT_TRUE(testing::run({"e2fsck", "-f", "-y", image}).ok());
   ASSERT_TRUE(testing::run({"tune2fs", "-O", "^metadata_csum", image}).ok());
   ASSERT_TRUE(write_mounted(dir, image, 2));
@@ -191,7 +192,8 @@ TEST(ExtProofChanged, WhatWasWrittenWhileThereWereChecksumsIsOurs) {
 TEST(ExtProofChanged, CommitBlocksWithChecksumsOfVersion1ProveNothing) {
   const testing::TempDir dir;
   const std::string image = make_image(dir, "96M", {"-b", "4096", "-O", "^metadata_csum"});
-  if (!write_mounted(dir, image, 1, "loop,journal_checksum")) GTEST_SKIP() << "no loop mounts here";
+  if (!write_mounted(dir, image, 1, "loop,journal_checksum") && !testing::must_run())
+    GTEST_SKIP() << "no loop mounts here";
   const Opened opened = open_image(image);
   const Seen own = examine_all(*opened.device, Prover(opened.view));
   EXPECT_TRUE(own.foreign.empty()) << own.examples;
@@ -231,12 +233,13 @@ TEST(Jbd2Proof, AnExternalJournalOwnsItsCommits) {
 }
 
 TEST(OtherFsChanged, XfsAttributesAndAnEarlierUuid) {
-  if (!testing::find_program("mkfs.xfs")) GTEST_SKIP() << "no mkfs.xfs here";
+  if (testing::left_out("mkfs.xfs")) GTEST_SKIP() << "no mkfs.xfs here";
   const testing::TempDir dir;
   const std::string image = dir.file("image");
   testing::make_sparse(image, 320ULL << 20);
   ASSERT_TRUE(testing::run({"mkfs.xfs", "-q", "-f", image}).ok());
-  if (!write_mounted(dir, image, 1, "loop", std::string(20'000, 'v'))) GTEST_SKIP() << "no loop mounts here";
+  if (!write_mounted(dir, image, 1, "loop", std::string(20'000, 'v')) && !testing::must_run())
+    GTEST_SKIP() << "no loop mounts here";
   expect_own(open_image(image), "xfs-metadata", 20);
   const auto attributed = [](const Opened& opened) {
     std::size_t found = 0;
@@ -250,18 +253,20 @@ TEST(OtherFsChanged, XfsAttributesAndAnEarlierUuid) {
     return found;
   };
   EXPECT_GE(attributed(open_image(image)), 4U);
-  if (!testing::run({"xfs_admin", "-U", "generate", image}).ok()) GTEST_SKIP() << "no xfs_admin here";
+  if (!testing::run({"xfs_admin", "-U", "generate", image}).ok() && !testing::must_run())
+    GTEST_SKIP() << "no xfs_admin here";
   expect_own(open_image(image), "xfs-metadata", 20);
 }
 
 TEST(OtherFsChanged, BtrfsWithAnEarlierUuid) {
-  if (!testing::find_program("mkfs.btrfs")) GTEST_SKIP() << "no mkfs.btrfs here";
+  if (testing::left_out("mkfs.btrfs")) GTEST_SKIP() << "no mkfs.btrfs here";
   const testing::TempDir dir;
   const std::string image = dir.file("image");
   testing::make_sparse(image, 256ULL << 20);
   ASSERT_TRUE(testing::run({"mkfs.btrfs", "-q", "-f", image}).ok());
   expect_own(open_image(image), "btrfs-metadata", 5);
-  if (!testing::run({"btrfstune", "-f", "-m", image}).ok()) GTEST_SKIP() << "no btrfstune -m here";
+  if (!testing::run({"btrfstune", "-f", "-m", image}).ok() && !testing::must_run())
+    GTEST_SKIP() << "no btrfstune -m here";
   expect_own(open_image(image), "btrfs-metadata", 5);
 }
 

@@ -178,7 +178,8 @@ TEST(ExtProofMounted, WhatTheKernelWroteIsNeverForeignToItself) {
   testing::make_sparse(image, 128ULL << 20);
   ASSERT_TRUE(testing::run({"mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", image}).ok());
   std::filesystem::create_directory(mount);
-  if (!testing::run({"mount", "-o", "loop", image, mount}).ok()) GTEST_SKIP() << "no loop mounts here";
+  if (!testing::run({"mount", "-o", "loop", image, mount}).ok() && !testing::must_run())
+    GTEST_SKIP() << "no loop mounts here";
   for (int round = 0; round < 3; ++round) {
     make_tree(std::filesystem::path(mount) / ("round-" + std::to_string(round)), round, 1500);
     testing::run({"sync", "-f", mount});

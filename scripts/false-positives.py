@@ -53,6 +53,8 @@ def main():
     parser.add_argument("--base", type=Path, default=Path("out/base.img"), help="Debian base image (./run makes it)")
     parser.add_argument("--build", type=Path, default=Path("build/release"))
     args = parser.parse_args()
+    if not args.base.exists():
+        sys.exit(f"{args.base} is not there: ./run makes it, or name another with --base")
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         images = [("Debian base", args.base)]

@@ -80,20 +80,16 @@ class EnvFile {
   }
   bool go_on(std::string_view line) {
     const std::size_t close = line.find(open_quote_);
-    if (!counted_ && secret_name_ && value_is_secret(line.substr(0, close))) {
+    if (secret_name_ && value_is_secret(line.substr(0, close))) {
       ++secrets_;
-      counted_ = true;
+      secret_name_ = false;  // a value counts once
     }
-    if (close != std::string_view::npos) {
-      counted_ = false;
-      open_quote_ = 0;
-    }
+    if (close != std::string_view::npos) open_quote_ = 0;
     return true;
   }
 
   std::size_t pairs_ = 0, secrets_ = 0;
-  bool secret_name_ = false;  // of the last variable
-  bool counted_ = false;      // the value that is open
+  bool secret_name_ = false;  // of the last variable, until its value counts
   char open_quote_ = 0;
 };
 

@@ -106,7 +106,7 @@ bool is_certain(ProofKind kind, Policy policy) {
 std::vector<ForeignBlock> prove_foreign(Window& window, const Evidence& evidence) {
   const Prover& prover = *evidence.prover;
   std::vector<ForeignBlock> out;
-  std::uint64_t at = round_up(window.extent.offset_bytes, kSectorBytes);
+  std::uint64_t at = window.extent.offset_bytes;
   while (at < window.extent.end_bytes()) {
     const std::size_t index = static_cast<std::size_t>((at - window.extent.offset_bytes) / kSectorBytes);
     std::uint64_t step = kSectorBytes;  // a partition may begin at any

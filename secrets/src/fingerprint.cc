@@ -16,6 +16,8 @@ const unsigned char* raw(ByteSpan bytes) { return reinterpret_cast<const unsigne
 
 constexpr std::size_t kMinDistinctBytes = 5;
 constexpr std::size_t kMaxLabelBytes = 128;
+// A unit of 3 bytes and the first half of a pair of 4 bytes: 7 bytes shown by the smallest window.
+constexpr std::size_t kEnoughBytes = 14;
 
 std::size_t distinct_bytes(ByteSpan value) {
   std::bitset<256> seen;
@@ -54,11 +56,18 @@ FormFingerprint fingerprint_form(const FingerprintKey& key, const Form& form, co
   return out;
 }
 
-SecretFingerprint fingerprint_secret(const FingerprintKey& key, const NamedSecret& secret) {
+Result<SecretFingerprint> fingerprint_secret(const FingerprintKey& key, const NamedSecret& secret) {
   SecretFingerprint out{secret.label, {}};
   for (const Form& form : make_forms(secret.value.expose())) {
     const Window window = choose_window(form, secret.value.size());
-    VACANT_ASSERT(window.stride > 0);  // 4 bytes of a form show at most 4 of the value's 8 or more
+    // Two UTF-16 units can stand for 6 or 7 bytes of UTF-8, more than half of a short value; the 4 bytes of
+    // any other form show 4 at most. To leave the form out would be to search for less than was asked.
+    if (window.stride == 0)
+      return fail(
+          Code::kInvalidArgument,
+          fmt::format("secret {}: its form {} has too few characters to search for; {} bytes are enough "
+                      "for any text",
+                      secret.label, form_name(form.form), kEnoughBytes));
     out.forms.push_back(fingerprint_form(key, form, window));
   }
   return out;
@@ -112,7 +121,7 @@ Result<FingerprintFile> make_fingerprints(const std::vector<NamedSecret>& secret
     VACANT_TRY(check_secret(secret));
     if (!labels.insert(secret.label).second)
       return fail(Code::kInvalidArgument, fmt::format("two secrets are labelled {}", secret.label));
-    file.secrets.push_back(fingerprint_secret(file.key, secret));
+    file.secrets.push_back(VACANT_TRY(fingerprint_secret(file.key, secret)));
   }
   return file;
 }

@@ -218,6 +218,11 @@ TEST(MakeFingerprints, RefusesWhatCannotBeSearched) {
   EXPECT_FALSE(attempt(std::string(129, 'a'), "pass5678"));
   EXPECT_FALSE(attempt("a\n", "pass5678"));
   EXPECT_FALSE(attempt("a", fake_secret(kMaxSecretBytes + 1, 1)));
+  // In UTF-16 the smallest window would show more than half of these.
+  EXPECT_FALSE(attempt("a", "\u65e5\u672c\u8a9e"));
+  EXPECT_FALSE(attempt("a", "b\xf3\x9d\x9d\x9d\xff\xffwo"));
+  EXPECT_TRUE(attempt("a", "\u65e5\u672c\u8a9e\u6f22\u5b57"));
+  EXPECT_TRUE(attempt("a", "\u65e5\U0001f511passwd!"));  // the widest start, 14 bytes in all
 }
 
 std::vector<std::pair<std::string, std::string>> listed(std::string_view text) {

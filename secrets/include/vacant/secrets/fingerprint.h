@@ -90,8 +90,9 @@ struct NamedSecret {
   std::string label;
   SecretBytes value;
 };
-// kInvalidArgument for a bad or repeated label and for a value shorter than kMinSecretBytes or with too
-// little variety to search for (fewer than 5 different bytes).
+// kInvalidArgument for a bad or repeated label and for a value that cannot be searched for: shorter than
+// kMinSecretBytes, with fewer than 5 different bytes, or below 14 bytes and beginning with characters so wide
+// that the smallest window over its UTF-16 form would show more than half of it.
 Result<FingerprintFile> make_fingerprints(const std::vector<NamedSecret>& secrets);
 std::string serialise(const FingerprintFile& file);
 Result<FingerprintFile> parse_fingerprints(ByteSpan bytes);  // strict, bounded

@@ -138,6 +138,8 @@ TEST(Sources, PartitionsAndTheGapsBetweenThemAreAllLookedAt) {
 TEST(Sources, AForeignFileSystemAtAnOddSectorIsProven) {
   const TempDir dir;
   make_sparse(dir.file("disk"), 64 << 20);
+  const auto before = scan_json(dir.file("disk"), {"--profile", "inventory"}, 0);
+  EXPECT_EQ(before["summary"]["foreign_file_systems"], 0);
   make_sparse(dir.file("tenant"), 32 << 20);
   ASSERT_TRUE(run({"mke2fs", "-q", "-t", "ext4", "-d", VACANT_SOURCE_DIR "/docs", dir.file("tenant")}).ok());
   ASSERT_TRUE(run({"dd", "if=" + dir.file("tenant"), "of=" + dir.file("disk"), "bs=512", "seek=63",
@@ -164,6 +166,45 @@ TEST(CiSnippets, TheGithubStepFailsOnResidueAndNamesTheVerdict) {
   EXPECT_EQ(dirty.exit_code, 1) << dirty.describe();
   EXPECT_NE(read_text(dir.file("outputs")).find("verdict=residue"), std::string::npos);
   EXPECT_TRUE(std::filesystem::exists(dir.file("out/vacant.sarif")));
+}
+
+// The lines of a YAML job's script, as GitLab hands them to the shell: one after the other.
+std::string script_of(const std::string& yaml) {
+  std::istringstream lines(read_text(yaml));
+  std::string out;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (inside && !line.starts_with("    - ")) break;
+    if (inside) {
+      std::string command = line.substr(6);
+      if (command.starts_with('\'') && command.ends_with('\''))
+        command = command.substr(1, command.size() - 2);
+      out += command + "\n";
+    }
+    if (line == "  script:") inside = true;
+  }
+  return out;
+}
+
+TEST(CiSnippets, TheGitlabJobFailsOnResidueAndWritesItsArtifacts) {
+  const TempDir dir;
+  make_sparse(dir.file("disk"), 4 << 20);
+  make_sparse(dir.file("base"), 4 << 20);
+  write_at(dir.file("base"), 8192, noise(4096, 1));
+  write_at(dir.file("disk"), 8192, noise(4096, 1));
+  RunOptions options;
+  options.environment = {"VACANT=" VACANT_EXE, "DISK=disk", "BASE=base", "POLICY=handover"};
+  options.input =
+      "set -e\ncd '" + dir.path().string() + "'\n" + script_of(VACANT_SOURCE_DIR "/docs/ci/gitlab.yml");
+  ASSERT_NE(options.input.find("\"$VACANT\" scan"), std::string::npos) << options.input;
+  const RunOutcome clean = run({"sh"}, options);
+  EXPECT_EQ(clean.exit_code, 0) << clean.describe();
+  EXPECT_NE(read_text(dir.file("vacant-junit.xml")).find("</testsuite"), std::string::npos);
+  write_at(dir.file("disk"), 100, "dirty");
+  const RunOutcome dirty = run({"sh"}, options);
+  EXPECT_EQ(dirty.exit_code, 1) << dirty.describe();
+  EXPECT_NE(read_text(dir.file("vacant.json")).find("\"verdict\": \"residue\""), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(dir.file("vacant.html")));
 }
 
 }  // namespace

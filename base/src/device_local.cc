@@ -34,6 +34,7 @@ class LocalDevice final : public BlockDevice {
   Result<void> discard(const Extent& extent) override;
   Result<void> flush() override;
   Result<std::vector<Allocation>> allocation(const Extent& range) override;
+  [[nodiscard]] int file_descriptor() const override { return fd_.get(); }
 
  private:
   Result<void> read_direct(std::uint64_t offset_bytes, MutableByteSpan out);
@@ -141,6 +142,8 @@ Result<void> LocalDevice::discard(const Extent& extent) {
 
 Result<void> LocalDevice::flush() {
   if (::fsync(fd_.get()) != 0) return fail_errno(fmt::format("syncing {}", info_.name), errno);
+  // Out of the page cache too: what is read next comes from the medium, not from what was meant for it.
+  if (info_.kind == SourceKind::kBlockDevice) ::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_DONTNEED);
   return {};
 }
 
@@ -217,14 +220,22 @@ Result<std::unique_ptr<BlockDevice>> open_local(const std::string& path, const O
   if (::stat(path.c_str(), &status) != 0) return fail_errno(fmt::format("opening {}", path), errno);
   if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
     return std::unexpected(refuse_kind(path, status.st_mode).error());
-  const int flags =
-      (options.writable ? O_RDWR : O_RDONLY) | (options.direct ? O_DIRECT : 0) | O_CLOEXEC | O_NONBLOCK;
+  // O_EXCL on a block device: refused while it is mounted or otherwise in use.
+  const int flags = (options.writable ? O_RDWR : O_RDONLY) | (options.direct ? O_DIRECT : 0) | O_CLOEXEC |
+                    O_NONBLOCK | (options.writable && S_ISBLK(status.st_mode) ? O_EXCL : 0);
   UniqueFd fd(::open(path.c_str(), flags));
   if (!fd.valid()) return fail_errno(fmt::format("opening {}", path), errno);
   // Looked at again through the descriptor: the name may have changed hands since stat().
   if (::fstat(fd.get(), &status) != 0) return fail_errno(fmt::format("looking at {}", path), errno);
   if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
     return std::unexpected(refuse_kind(path, status.st_mode).error());
+  return wrap_local(std::move(fd), path, options);
+}
+
+Result<std::unique_ptr<BlockDevice>> wrap_local(UniqueFd fd, const std::string& path,
+                                                const OpenOptions& options) {
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return fail_errno(fmt::format("looking at {}", path), errno);
   DeviceInfo info{S_ISREG(status.st_mode) ? SourceKind::kFile : SourceKind::kBlockDevice, path, 0, 512, ""};
   if (options.ram && info.kind == SourceKind::kFile) info.kind = SourceKind::kRam;
   info.change_stamp = change_stamp(status);

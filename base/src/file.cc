@@ -14,14 +14,6 @@ namespace vacant {
 
 namespace {
 
-Result<void> sync_folder(const std::string& folder) {
-  const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid()) return fail_errno(fmt::format("opening the folder {}", folder), errno);
-  if (::fsync(fd.get()) != 0 && errno != EINVAL)
-    return fail_errno(fmt::format("syncing the folder {}", folder), errno);
-  return {};
-}
-
 // Fills and renames the temporary file. The caller removes it on failure.
 Result<void> fill_and_rename(UniqueFd fd, const std::string& temporary, const std::string& path,
                              ByteSpan bytes, unsigned mode) {
@@ -36,6 +28,19 @@ Result<void> fill_and_rename(UniqueFd fd, const std::string& temporary, const st
 }
 
 }  // namespace
+
+Result<void> sync_folder(const std::string& folder) {
+  const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return fail_errno(fmt::format("opening the folder {}", folder), errno);
+  if (::fsync(fd.get()) != 0 && errno != EINVAL)
+    return fail_errno(fmt::format("syncing the folder {}", folder), errno);
+  return {};
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
 
 Result<ByteVector> read_fd(int fd, std::uint64_t limit_bytes) {
   ByteVector out;
@@ -75,8 +80,7 @@ Result<void> write_all(int fd, ByteSpan bytes) {
 }
 
 Result<void> write_file_atomic(const std::string& path, ByteSpan bytes, unsigned mode) {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  const std::string folder = parent.empty() ? "." : parent;
+  const std::string folder = folder_of(path);
   std::string temporary =
       fmt::format("{}/.vacant-{}-XXXXXX", folder, std::filesystem::path(path).filename().string());
   UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));

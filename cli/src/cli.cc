@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.h"
+#include "image_options.h"
 
 namespace vacant::cli {
 
@@ -147,6 +148,7 @@ struct AllArgs {
   FingerprintArgs fingerprints;
   PlaceholderArgs placeholder;
   KeygenArgs keygen;
+  ImageArgs image;
   bool rules_json = false;
 };
 
@@ -162,6 +164,7 @@ Result<int> dispatch(CLI::App& app, const AllArgs& args, Context& context) {
     return secrets->got_subcommand("fingerprints") ? run_fingerprints(args.fingerprints, context)
                                                    : run_placeholder(args.placeholder, context);
   }
+  if (app.got_subcommand("image")) return dispatch_image(*app.get_subcommand("image"), args.image, context);
   if (app.got_subcommand("keygen")) return run_keygen(args.keygen, context);
   if (app.got_subcommand("rules")) return run_rules(args.rules_json, context);
   return fail(Code::kInvalidArgument, "name a command; vacant --help lists them");
@@ -174,6 +177,7 @@ int parse_and_dispatch(int argc, const char* const* argv, Context& context) {
   AllArgs args;
   add_scan(app, args.scan, args.verify);
   add_secrets(app, args.fingerprints, args.placeholder);
+  add_image(app, args.image);
   CLI::App* keygen = app.add_subcommand("keygen", "Make a key: report (signs reports), placeholder or hash");
   keygen->add_option("what", args.keygen.what, "report, placeholder or hash")
       ->required()

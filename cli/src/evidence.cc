@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
 
+#include "output.h"
 #include "vacant/base/file.h"
 #include "vacant/secrets/placeholder.h"
 
@@ -120,12 +118,7 @@ Result<LoadedEvidence> load_evidence(const std::string& device, const EvidenceAr
 }
 
 std::string today() {
-  std::time_t now = std::time(nullptr);
-  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH"); epoch != nullptr) {
-    long long value = 0;
-    const auto [end, problem] = std::from_chars(epoch, epoch + std::strlen(epoch), value);
-    if (problem == std::errc() && *end == '\0') now = static_cast<std::time_t>(value);
-  }
+  const std::time_t now = source_date_epoch().value_or(std::time(nullptr));
   return fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
 }
 

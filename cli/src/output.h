@@ -2,12 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "context.h"
+#include "vacant/base/progress.h"
 #include "vacant/base/result.h"
-#include "vacant/scan/engine.h"
 
 namespace vacant::cli {
 
@@ -22,7 +23,8 @@ class ProgressLine {
  public:
   ProgressLine(Context& context, bool quiet, std::string what);
   ~ProgressLine();
-  void update(const scan::Progress& progress);
+  void update(const Progress& progress);  // a total of 0 is an unknown one
+  void clear();                           // before anything else is printed
 
  private:
   Context& context_;
@@ -34,5 +36,9 @@ class ProgressLine {
 };
 
 std::string human_bytes(std::uint64_t bytes);
+// "512", "64K", "24G", "24GiB": units of 1024. kInvalidArgument for anything else, and for 2^63 and more.
+Result<std::uint64_t> parse_size(std::string_view text);
+// SOURCE_DATE_EPOCH, if it is set to a number.
+std::optional<std::int64_t> source_date_epoch();
 
 }  // namespace vacant::cli

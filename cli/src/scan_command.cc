@@ -155,7 +155,7 @@ Result<int> run_scan(const ScanArgs& args, Context& context) {
   const LoadedEvidence evidence = VACANT_TRY(load_evidence(args.device, args.evidence));
   scan::ScanOptions options = VACANT_TRY(scan_options(args, evidence, context));
   ProgressLine progress(context, args.quiet, "scanning");
-  options.progress = [&](const scan::Progress& step) { progress.update(step); };
+  options.progress = [&](const Progress& step) { progress.update(step); };
   auto report = scan::scan(*evidence.device, options);
   if (!report) {
     if (report.error().code == Code::kCancelled && !args.resume.empty())

@@ -64,7 +64,7 @@ Result<void> check_device(const scan::Report& report, const VerifyArgs& args, Co
   options.today = report.baseline_date;
   options.cancel = context.cancel;
   ProgressLine progress(context, args.quiet, "checking");
-  options.progress = [&](const scan::Progress& step) { progress.update(step); };
+  options.progress = [&](const Progress& step) { progress.update(step); };
   scan::Report again = VACANT_TRY(scan::scan(*evidence.device, options));
   again.source.name = report.source.name;
   again.source.kind = report.source.kind;

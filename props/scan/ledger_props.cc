@@ -144,7 +144,7 @@ RC_GTEST_PROP(Ledger, AStopAtAnyPointAndAResumeGiveTheSameReport, ()) {
     auto left = *rc::gen::inRange<std::uint64_t>(0, segments + 1);
     if (left == 0) cancel.cancel();
     options.cancel = &cancel;
-    options.progress = [&](const scan::Progress&) {
+    options.progress = [&](const Progress&) {
       if (left > 0 && --left == 0) cancel.cancel();
     };
     const auto device = must_open(path);

@@ -57,6 +57,10 @@ class BlockDevice {
   virtual Result<void> discard(const Extent& extent) = 0;  // a hint; proves nothing about later reads
   virtual Result<void> flush() = 0;
 
+  // The descriptor of a local file or block device, for copies inside the kernel (copy.h); -1 where there is
+  // none. Owned by the device. Decorators answer -1, so that everything passes through them.
+  [[nodiscard]] virtual int file_descriptor() const { return -1; }
+
   // The allocation map of a range: sorted, gapless, covers exactly `range`. Holes appear only where this
   // source is trusted about them; every other source answers one data extent.
   virtual Result<std::vector<Allocation>> allocation(const Extent& range) = 0;

@@ -13,6 +13,7 @@
 
 #include "vacant/base/cancel.h"
 #include "vacant/base/device.h"
+#include "vacant/base/progress.h"
 #include "vacant/base/secret.h"
 #include "vacant/scan/report.h"
 #include "vacant/scan/write_map.h"
@@ -22,11 +23,6 @@
 namespace vacant::scan {
 
 struct Baseline;  // baseline.h
-
-struct Progress {
-  std::uint64_t done_bytes = 0;
-  std::uint64_t total_bytes = 0;
-};
 
 struct ScanOptions {
   Policy policy = Policy::kHandover;
@@ -45,7 +41,7 @@ struct ScanOptions {
   unsigned threads = 0;     // 0: one a processor, at most 8
   std::string resume_path;  // empty: no journal
   FsLimits fs_limits;
-  std::function<void(const Progress&)> progress;  // called from worker threads, one at a time
+  ProgressFn progress;  // called from worker threads
   const CancelToken* cancel = nullptr;
 };
 
